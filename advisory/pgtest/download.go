@@ -1,0 +1,8 @@
+package pgtest
+
+import (
+	"context"
+	"errors"
+)
+
+func download(context.Context, *home) (string, error) { return "", errors.New("not built yet") }
