@@ -66,7 +66,7 @@ func (s *Server) Database(tb testing.TB) *Database {
 		err := s.exec(ctx, "DROP DATABASE IF EXISTS "+name+" WITH (FORCE)")
 		// On a server of our own, which the test may have killed, nothing is left
 		// behind in any case.
-		if err != nil && s.external {
+		if err != nil && s.own == nil {
 			tb.Errorf("pgtest: dropping the database %s: %v", name, err)
 		}
 	})
@@ -89,7 +89,7 @@ func (d *Database) Open(tb testing.TB, driver string) *sql.DB {
 // key=value pairs, of which the last counts.
 func withDatabase(dsn, name string) string {
 	u, err := url.Parse(dsn)
-	if err != nil || u.Scheme == "" {
+	if err != nil || !strings.HasPrefix(u.Scheme, "postgres") {
 		return dsn + " dbname=" + name
 	}
 	u.Path, u.RawPath = "/"+name, ""
@@ -102,8 +102,23 @@ func withDatabase(dsn, name string) string {
 }
 
 func (s *Server) exec(ctx context.Context, query string) error {
-	return s.with(ctx, func(conn *sql.Conn) error {
+	return withConn(ctx, s.dsn, func(conn *sql.Conn) error {
 		_, err := conn.ExecContext(ctx, query)
 		return err
 	})
+}
+
+// withConn runs fn on a connection of its own, which is gone when withConn returns.
+func withConn(ctx context.Context, dsn string, fn func(*sql.Conn) error) error {
+	db, err := sql.Open("pgx", dsn)
+	if err != nil {
+		return err
+	}
+	defer db.Close()
+	conn, err := db.Conn(ctx)
+	if err != nil {
+		return err
+	}
+	defer conn.Close()
+	return fn(conn)
 }

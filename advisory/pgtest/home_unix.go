@@ -25,6 +25,8 @@ type home struct {
 	watchdog *exec.Cmd
 	lead     *os.File // the watchdog acts when no process has this open any more
 	alive    *os.File // every process of the server has this open
+
+	busy chan struct{} // if not nil, the home must stay until this is closed
 }
 
 // watchdog is a shell script. It makes a directory, writes its name, and waits until
@@ -36,6 +38,9 @@ type home struct {
 // backends leave that group, but follow their postmaster, and they all have inherited
 // the other end of descriptor 3: when that ends, the last of them is gone.
 // A stopped (SIGSTOP) postmaster needs SIGCONT to see the SIGQUIT.
+//
+// A server that was killed has left postmaster.pid behind, and the System V shared
+// memory segment which the seventh line of that file names.
 const watchdog = `
 trap '' HUP INT QUIT TERM PIPE
 dir=$(mktemp -d "$1/pgtest.XXXXXX") || exit 1
@@ -45,6 +50,7 @@ cat
 kill -s QUIT -- -$$
 kill -s CONT -- -$$
 cat <&3
+segment=$(sed -n '7s/.* //p' "$dir/data/postmaster.pid") && ipcrm -m "$segment"
 rm -rf "$dir"
 `
 
@@ -90,6 +96,9 @@ func (h *home) startWatchdog(parent string) (err error) {
 	defer answer.Close()
 
 	cmd := exec.Command("/bin/sh", "-c", watchdog, "pgtest-watchdog", parent)
+	cmd.Dir = parent
+	// A test may have changed PATH.
+	cmd.Env = append(os.Environ(), "PATH="+os.Getenv("PATH")+":/usr/bin:/bin:/usr/sbin:/sbin")
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = stdin, stdout, stdout
 	cmd.ExtraFiles = []*os.File{ended}
 	// A group of its own: a terminal's Ctrl-C must not reach it.
@@ -113,8 +122,25 @@ func (h *home) startWatchdog(parent string) (err error) {
 	return nil
 }
 
-// close stops what runs in the home and removes it.
+// close stops what runs in the home and removes it. If the home is busy, that
+// happens later.
 func (h *home) close() error {
+	if h.busy == nil {
+		return h.remove()
+	}
+	select {
+	case <-h.busy:
+		return h.remove()
+	default:
+		go func() {
+			<-h.busy
+			h.remove()
+		}()
+		return nil
+	}
+}
+
+func (h *home) remove() error {
 	h.lead.Close()
 	h.alive.Close()
 	if err := h.watchdog.Wait(); err != nil {

@@ -64,6 +64,10 @@ func (c config) conf() string {
 		// Standbys stream from the beginning of their copy; without this a
 		// checkpoint may remove what they still need.
 		{"wal_keep_size", "512MB"},
+		// How long a standby that has lost its primary waits (5 s by default) before it looks again.
+		{"wal_retrieve_retry_interval", "100ms"},
+		// A server that is killed must not leave files in /dev/shm.
+		{"dynamic_shared_memory_type", "mmap"},
 	}, c.settings...) {
 		fmt.Fprintf(&b, "%s = '%s'\n", s.name, confEscapes.Replace(s.value))
 	}

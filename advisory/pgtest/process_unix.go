@@ -37,9 +37,14 @@ type process struct {
 	ended *os.File
 }
 
+// startLimit ends a start that hangs even if the caller's ctx would not.
+const startLimit = 2 * time.Minute
+
 // startPostgres starts the server on the home's data directory and returns when it
 // takes connections. Its error is errPortTaken if the port was not free.
 func (h *home) startPostgres(ctx context.Context, bin string, port int) (*process, error) {
+	ctx, cancel := context.WithTimeoutCause(ctx, startLimit, fmt.Errorf("it was not ready after %v", startLimit))
+	defer cancel()
 	log, err := os.OpenFile(h.path("log"), os.O_CREATE|os.O_TRUNC|os.O_WRONLY, 0o600)
 	if err != nil {
 		return nil, fmt.Errorf("pgtest: %w", err)
@@ -66,7 +71,7 @@ func (h *home) startPostgres(ctx context.Context, bin string, port int) (*proces
 	if err := p.ready(ctx, h.path("data/postmaster.pid")); err != nil {
 		cmd.Process.Kill()
 		p.reap()
-		return nil, h.explain(err)
+		return nil, h.explain("starting the server", err)
 	}
 	return p, nil
 }
@@ -85,7 +90,7 @@ func (p *process) ready(ctx context.Context, pidfile string) error {
 		case isReady(pidfile, p.cmd.Process.Pid):
 			return nil
 		case ctx.Err() != nil:
-			return ctx.Err()
+			return context.Cause(ctx)
 		}
 	}
 }
@@ -113,8 +118,12 @@ func (p *process) endedWithin(d time.Duration) (bool, error) {
 	return err == nil, err
 }
 
-// stop sends a signal and waits until the server is gone with all its processes.
+// stop sends a signal to the postmaster and waits until the server is gone with all
+// its processes.
 func (p *process) stop(ctx context.Context, sig syscall.Signal) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
 	if err := p.cmd.Process.Signal(sig); err != nil && !errors.Is(err, os.ErrProcessDone) {
 		return err
 	}
@@ -139,14 +148,14 @@ func (p *process) reap() {
 	p.ended.Close()
 }
 
-// explain adds the log to the error of a server that did not start.
-func (h *home) explain(err error) error {
+// explain adds the server's log to an error.
+func (h *home) explain(doing string, err error) error {
 	log, logErr := os.ReadFile(h.path("log"))
 	if logErr != nil {
-		return fmt.Errorf("pgtest: the server did not start: %w", errors.Join(err, logErr))
+		return fmt.Errorf("pgtest: %s: %w", doing, errors.Join(err, logErr))
 	}
 	if errors.Is(err, errExited) && bytes.Contains(log, []byte("Address already in use")) {
 		err = errPortTaken
 	}
-	return fmt.Errorf("pgtest: the server did not start: %w; its log:%s", err, indented(log))
+	return fmt.Errorf("pgtest: %s: %w; its log:%s", doing, err, indented(log))
 }

@@ -5,33 +5,19 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
-	"net/url"
 	"os"
-	"slices"
-	"strconv"
-	"sync"
 	"testing"
 )
 
 // ErrExternal is the error of everything that needs a server of pgtest's own
-// when ADVISORY_TEST_DSN names a running one: restarting, killing, standbys,
-// settings. Tests skip on it: see [Server.SkipIfExternal].
-var ErrExternal = errors.New("pgtest: ADVISORY_TEST_DSN is set, and this needs a server of its own; unset it to run this")
+// when ADVISORY_TEST_DSN names a running one: settings, standbys, restarting,
+// killing. Tests skip on it: see [Server.SkipIfExternal].
+var ErrExternal = errors.New("pgtest: this needs a server of its own, and ADVISORY_TEST_DSN names a running one: unset it")
 
 // A Server is a PostgreSQL server for tests. It is safe for concurrent use.
 type Server struct {
-	dsn      string
-	external bool
-
-	mu       sync.Mutex // guards what follows, and is held while the server changes state
-	closed   bool
-	standby  bool
-	bin      string // where postgres and initdb are
-	home     *home
-	config   config
-	port     int
-	process  *process  // nil while the server is down
-	standbys []*Server // closed before this one
+	dsn string
+	own *instance // nil: the server of ADVISORY_TEST_DSN
 }
 
 // New starts a server, or uses the one that ADVISORY_TEST_DSN names. ctx bounds the
@@ -51,16 +37,19 @@ func New(ctx context.Context, opts ...Option) (*Server, error) {
 		}
 		return newExternal(ctx, dsn)
 	}
-
-	home, err := newHome()
+	own, err := newInstance(ctx, c)
 	if err != nil {
 		return nil, err
 	}
-	s := &Server{home: home, config: c}
-	if err := s.create(ctx); err != nil {
-		return nil, errors.Join(err, home.close())
+	return &Server{dsn: own.url(), own: own}, nil
+}
+
+func newExternal(ctx context.Context, dsn string) (*Server, error) {
+	err := withConn(ctx, dsn, func(conn *sql.Conn) error { return conn.PingContext(ctx) })
+	if err != nil {
+		return nil, fmt.Errorf("pgtest: the server of ADVISORY_TEST_DSN cannot be used: %w", err)
 	}
-	return s, nil
+	return &Server{dsn: dsn}, nil
 }
 
 // Start is [New] for a test or benchmark: the server is closed when tb ends. It
@@ -74,118 +63,99 @@ func Start(tb testing.TB, opts ...Option) *Server {
 	if err != nil {
 		tb.Fatal(err)
 	}
+	s.closeAfter(tb)
+	return s
+}
+
+func (s *Server) closeAfter(tb testing.TB) {
 	tb.Cleanup(func() {
 		if err := s.Close(); err != nil {
 			tb.Error(err)
 		}
 	})
-	return s
-}
-
-func newExternal(ctx context.Context, dsn string) (*Server, error) {
-	s := &Server{dsn: dsn, external: true}
-	err := s.with(ctx, func(conn *sql.Conn) error { return conn.PingContext(ctx) })
-	if err != nil {
-		return nil, fmt.Errorf("pgtest: the server of ADVISORY_TEST_DSN cannot be used: %w", err)
-	}
-	return s, nil
-}
-
-// create makes a new data directory and starts the server on it.
-func (s *Server) create(ctx context.Context) (err error) {
-	if s.bin, err = findBinaries(ctx, s.home); err != nil {
-		return err
-	}
-	if err := s.home.initdb(ctx, s.bin); err != nil {
-		return err
-	}
-	if err := s.home.appendFile("data/postgresql.conf", s.config.conf()); err != nil {
-		return err
-	}
-	return s.startOnFreePort(ctx)
-}
-
-// portTries bounds how often a port that was taken between the choice and the
-// start is replaced by another.
-const portTries = 10
-
-func (s *Server) startOnFreePort(ctx context.Context) error {
-	var err error
-	for range portTries {
-		if s.port, err = freePort(); err != nil {
-			return err
-		}
-		s.process, err = s.home.startPostgres(ctx, s.bin, s.port)
-		if err == nil {
-			s.dsn = s.url("postgres")
-			return nil
-		}
-		if !errors.Is(err, errPortTaken) {
-			return err
-		}
-	}
-	return err
-}
-
-func (s *Server) url(database string) string {
-	u := url.URL{
-		Scheme:   "postgres",
-		User:     url.User("postgres"),
-		Host:     "127.0.0.1:" + strconv.Itoa(s.port),
-		Path:     "/" + database,
-		RawQuery: "sslmode=disable",
-	}
-	return u.String()
-}
-
-// DSN returns the connection string of the server's superuser and default
-// database, which both drivers accept. A server of pgtest's own gives a URL, the same
-// over restarts; otherwise it is ADVISORY_TEST_DSN.
-func (s *Server) DSN() string { return s.dsn }
-
-// SkipIfExternal skips tb if the server is the one of ADVISORY_TEST_DSN, which
-// cannot be restarted, killed or replicated.
-func (s *Server) SkipIfExternal(tb testing.TB) {
-	tb.Helper()
-	if s.external {
-		tb.Skip(ErrExternal)
-	}
 }
 
 // Close stops the server and its standbys at once and removes their directories.
 // Sessions that are still open are cut off. It does nothing to the server of
 // ADVISORY_TEST_DSN, and nothing when called again.
 func (s *Server) Close() error {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.closed || s.external {
+	if s.own == nil {
 		return nil
 	}
-	s.closed = true
-
-	var errs []error
-	for _, standby := range slices.Backward(s.standbys) {
-		errs = append(errs, standby.Close())
-	}
-	errs = append(errs, s.home.close())
-	if s.process != nil {
-		s.process.reap()
-		s.process = nil
-	}
-	return errors.Join(errs...)
+	return s.own.close()
 }
 
-// with runs fn on a connection of its own, which is gone when with returns.
-func (s *Server) with(ctx context.Context, fn func(*sql.Conn) error) error {
-	db, err := sql.Open("pgx", s.dsn)
-	if err != nil {
-		return err
+// DSN returns the connection string of the server's superuser and default
+// database, which both drivers accept: a URL, the same over restarts, or the value of
+// ADVISORY_TEST_DSN as it is.
+func (s *Server) DSN() string { return s.dsn }
+
+// SkipIfExternal skips tb if the server is the one of ADVISORY_TEST_DSN, which
+// cannot be restarted, killed or replicated.
+func (s *Server) SkipIfExternal(tb testing.TB) {
+	tb.Helper()
+	if s.own == nil {
+		tb.Skip(ErrExternal)
 	}
-	defer db.Close()
-	conn, err := db.Conn(ctx)
-	if err != nil {
-		return err
+}
+
+// Restart stops the server in good order, as "pg_ctl restart" does, and starts it
+// again on the same address, or just starts it if it is down after [Server.Kill]. Open
+// sessions are ended with SQLSTATE 57P01. It returns when the server takes
+// connections again. When ctx ends first, the server may be up or down, and
+// another Restart goes on from there.
+func (s *Server) Restart(ctx context.Context) error {
+	if s.own == nil {
+		return ErrExternal
 	}
-	defer conn.Close()
-	return fn(conn)
+	return s.own.restart(ctx)
+}
+
+// Kill kills every process of the server with SIGKILL, as a crash would, and returns when
+// all are gone. The server is then down until [Server.Restart], which recovers what was
+// committed. Killing a server that is down does nothing.
+func (s *Server) Kill(ctx context.Context) error {
+	if s.own == nil {
+		return ErrExternal
+	}
+	return s.own.kill(ctx)
+}
+
+// Standby makes a streaming replica of the server, with the same settings and an
+// address of its own, and returns when it takes (read-only) connections and has all
+// that was committed before the call. The caller may Close it; closing the
+// primary closes it as well. The primary must be up.
+func (s *Server) Standby(ctx context.Context) (*Server, error) {
+	if s.own == nil {
+		return nil, ErrExternal
+	}
+	own, err := s.own.newStandby(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return &Server{dsn: own.url(), own: own}, nil
+}
+
+// StartStandby is [Server.Standby] for a test or benchmark: the standby is closed
+// when tb ends. It fails tb if the standby does not start, and skips it if the
+// server is external.
+func (s *Server) StartStandby(tb testing.TB) *Server {
+	tb.Helper()
+	s.SkipIfExternal(tb)
+	standby, err := s.Standby(tb.Context())
+	if err != nil {
+		tb.Fatal(err)
+	}
+	standby.closeAfter(tb)
+	return standby
+}
+
+// Promote turns a standby into a primary, and returns when it takes writes. Its sessions
+// go on. The former primary is left alone and must be killed first where
+// two primaries at once would matter.
+func (s *Server) Promote(ctx context.Context) error {
+	if s.own == nil {
+		return ErrExternal
+	}
+	return s.own.promote(ctx)
 }

@@ -1,0 +1,123 @@
+package advisory
+
+import "strconv"
+
+// A statement is one SQL statement that takes locks. Its values are either written into the text, or placeholders with arguments.
+//
+// Written into the text they are numbers between quotes, which the server reads as whatever the function takes: without the quotes -2147483648 would
+// be a bigint, and the smallest bigint a numeric.
+type statement struct {
+	text         []byte
+	args         []any
+	placeholders bool
+}
+
+func (s *statement) add(text string) { s.text = append(s.text, text...) }
+
+func (s *statement) number(n int64) {
+	if s.placeholders {
+		s.arg(n)
+		return
+	}
+	s.text = append(s.text, '\'')
+	s.text = strconv.AppendInt(s.text, n, 10)
+	s.text = append(s.text, '\'')
+}
+
+// setting adds a number as text, which is what set_config takes.
+func (s *statement) setting(n int64) {
+	if s.placeholders {
+		s.arg(strconv.FormatInt(n, 10))
+		return
+	}
+	s.number(n)
+}
+
+func (s *statement) arg(value any) {
+	s.args = append(s.args, value)
+	s.text = append(s.text, '$')
+	s.text = strconv.AppendInt(s.text, int64(len(s.args)), 10)
+}
+
+// call adds the call of a lock function for one key.
+func (s *statement) call(function string, key Key, shared bool) {
+	s.add(function)
+	if shared {
+		s.add("_shared")
+	}
+	s.add("(")
+	if key.pair {
+		s.number(int64(key.class()))
+		s.add(",")
+		s.number(int64(key.object()))
+	} else {
+		s.number(key.number)
+	}
+	s.add(")")
+}
+
+// A guard is an SQL condition which is true where a lock means what it says, and which fails elsewhere, so that the server aborts the transaction before
+// anything is locked. It fails by casting a text to a boolean, since the error (22P02) quotes the text: "advisory:", the value of
+// crdb_version where there is one, t in recovery and f on a primary, and the first four letters of the isolation level. See [refusal].
+//
+// The conditions are one concat compared by replace, not three tests and an ELSE branch: of all forms tried this is the shortest to parse and plan, which is most of
+// what a lock statement costs.
+type guard string
+
+const (
+	noGuard guard = "true"
+	// standbyGuard costs one function call where the plan is cached.
+	standbyGuard guard = "CASE WHEN pg_is_in_recovery() THEN concat('advisory:',pg_is_in_recovery(),'read')::bool ELSE true END"
+	// serverGuard refuses standbys and servers whose lock functions do nothing.
+	serverGuard guard = "replace(concat('advisory:',current_setting('crdb_version',true),pg_is_in_recovery(),'read')," +
+		"'advisory:fread','t')::bool"
+	// fullGuard refuses what serverGuard does, and transactions whose snapshot can be older than the lock.
+	fullGuard guard = "replace(concat('advisory:',current_setting('crdb_version',true),pg_is_in_recovery(),left(current_setting('transaction_isolation'),4))," +
+		"'advisory:fread','t')::bool"
+)
+
+func (s *settings) guard() guard {
+	if s.oldSnapshot {
+		return serverGuard
+	}
+	return fullGuard
+}
+
+// lock makes the statement that waits for one key. It returns one row.
+//
+// With a timeout, the old one is read by a subquery (OFFSET 0 keeps the planner from merging it), the new one is set and the lock taken while
+// the arguments of the outermost call are computed, and that call puts the old one back. Each step needs the result of the one
+// before, so the order does not rest on how the server happens to evaluate.
+func (s *statement) lock(g guard, key Key, set *settings) {
+	if ms := set.milliseconds(); ms > 0 {
+		s.add("SELECT set_config('lock_timeout',old,CASE WHEN set_config('lock_timeout',")
+		s.setting(ms)
+		s.add(",true) IS NOT NULL THEN ")
+		s.call("pg_advisory_xact_lock", key, set.shared)
+		s.add(" IS NOT NULL END) FROM (SELECT current_setting('lock_timeout') AS old WHERE ")
+		s.add(string(g))
+		s.add(" OFFSET 0) o")
+		return
+	}
+	s.add("SELECT ")
+	s.call("pg_advisory_xact_lock", key, set.shared)
+	if g != noGuard {
+		s.add(" WHERE ")
+		s.add(string(g))
+	}
+}
+
+// tryLock makes the statement that tries one key without a timeout. It returns one row if the lock was granted, else none: the number of rows
+// reaches the caller through Exec, and Exec without arguments is one round trip on every driver.
+func (s *statement) tryLock(g guard, key Key, set *settings) {
+	s.add("SELECT 1 WHERE ")
+	if g != noGuard {
+		s.add("CASE WHEN ")
+		s.add(string(g))
+		s.add(" THEN ")
+	}
+	s.call("pg_try_advisory_xact_lock", key, set.shared)
+	if g != noGuard {
+		s.add(" END")
+	}
+}
