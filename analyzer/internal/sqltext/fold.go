@@ -22,3 +22,8 @@ func lower(s string) string {
 	}
 	return s
 }
+
+// equalFold reports whether s is the lower-case word, in either case.
+func equalFold(s, word string) bool {
+	return len(s) == len(word) && foldedAt(s, 0, word)
+}

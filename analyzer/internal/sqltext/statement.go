@@ -76,15 +76,3 @@ type Query struct {
 	RowLock string   // UPDATE, NO KEY UPDATE, SHARE or KEY SHARE, if this level ends in such a row-locking clause
 	Equal   []string // columns which WHERE fixes to one value (col = $1 AND …), lower case, without table name
 }
-
-// Parse returns the statements of a whole SQL text, which semicolons separate. Empty statements are left out.
-func Parse(text string) []Statement {
-	return nil
-}
-
-// ParseExpr returns the calls in a fragment, as query builders hold it: a select list, a condition, or a subquery. A
-// text which is just a function's name is a call as well ([Call.NameOnly]). [Call.Place] is Other and Query is nil for
-// calls outside a subquery, since only the builder knows where the fragment goes.
-func ParseExpr(text string) []Call {
-	return nil
-}
