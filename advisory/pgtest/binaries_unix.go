@@ -89,11 +89,16 @@ func candidates() []string {
 	return dirs
 }
 
-var digits = regexp.MustCompile(`[0-9]+(\.[0-9]+)?`)
+var lastNumber = regexp.MustCompile(`([0-9]+(\.[0-9]+)?)[^0-9]*$`)
 
-// version reads the server's version from the name of its directory.
+// version reads the server's version from the path of its directory. It is 0 if
+// there is none in it.
 func version(dir string) float64 {
-	v, _ := strconv.ParseFloat(digits.FindString(dir), 64)
+	match := lastNumber.FindStringSubmatch(dir)
+	if match == nil {
+		return 0
+	}
+	v, _ := strconv.ParseFloat(match[1], 64)
 	return v
 }
 

@@ -27,8 +27,8 @@ func TestDownload(t *testing.T) {
 	needOwn(t)
 	bin := shared.Bin()
 	noLocalBinaries(t)
-	tmp := emptyTempDir(t)
 	t.Setenv("HOME", t.TempDir())
+	tmp := emptyTempDir(t)
 
 	jar := jarOf(t, bin)
 	requests := 0
