@@ -1,12 +1,15 @@
 package analyzer
 
 import (
+	"fmt"
+	"go/token"
 	"reflect"
 	"strings"
 
 	"golang.org/x/tools/go/analysis"
 
 	"github.com/pgadvisory/pgadvisory/analyzer/internal/site"
+	"github.com/pgadvisory/pgadvisory/analyzer/internal/sqltext"
 )
 
 // home is where a rule is described: each analyzer's URL starts with it.
@@ -22,6 +25,7 @@ type reporter struct {
 	*site.Result
 
 	used outcome
+	said map[token.Pos]bool
 }
 
 // rule makes the analyzer of a rule. The doc's first word is its name.
@@ -34,11 +38,77 @@ func rule(doc string, check func(*reporter)) *analysis.Analyzer {
 		Requires:   []*analysis.Analyzer{site.Analyzer},
 		ResultType: reflect.TypeFor[outcome](),
 		Run: func(pass *analysis.Pass) (any, error) {
-			r := &reporter{Pass: pass, Result: pass.ResultOf[site.Analyzer].(*site.Result), used: outcome{}}
+			r := &reporter{Pass: pass, Result: pass.ResultOf[site.Analyzer].(*site.Result), used: outcome{}, said: map[token.Pos]bool{}}
 			if len(r.Sites) > 0 {
 				check(r)
 			}
 			return r.used, nil
 		},
 	}
+}
+
+// report reports on a site, once for each place. A directive may silence it.
+func (r *reporter) report(s *site.Site, format string, args ...any) {
+	if r.said[s.Pos] || r.silenced(s) {
+		return
+	}
+	r.said[s.Pos] = true
+	name := r.Analyzer.Name
+	r.Report(analysis.Diagnostic{
+		Pos:      s.Pos,
+		End:      s.End,
+		Category: name,
+		Message:  fmt.Sprintf(format, args...) + " (" + name + ")",
+	})
+}
+
+// silenced reports whether a directive silences the rule's report on a site,
+// and takes down that it does.
+func (r *reporter) silenced(s *site.Site) bool {
+	silent := false
+	for _, d := range r.Directives {
+		if d.Covers(r.Fset, r.Analyzer.Name, s.Pos) {
+			r.used[d] = true
+			silent = true
+		}
+	}
+	return silent
+}
+
+// takes reports whether a site takes a lock.
+func takes(s *site.Site) bool { return s.Is(sqltext.Lock, sqltext.TryLock) }
+
+// frees reports whether a site frees locks.
+func frees(s *site.Site) bool { return s.Is(sqltext.Unlock, sqltext.UnlockAll) }
+
+// paired reports whether the text that a site is in takes and frees locks of
+// the session: it is sent as a whole, so one session does both.
+func (r *reporter) paired(s *site.Site) bool {
+	for _, o := range r.Sites {
+		if o.Instr == s.Instr && o.Text == s.Text && takes(o) != takes(s) {
+			return true
+		}
+	}
+	return false
+}
+
+// verb returns the name of the lock function, and of the helper that runs it.
+func verb(s *site.Site) string {
+	if s.Helper != "" {
+		return s.Lock.Func.Name + ", run by " + s.Helper + ","
+	}
+	return s.Lock.Func.Name
+}
+
+// pin tells how to get one connection of a pool.
+func pin(s *site.Site) string {
+	switch t := s.Handles[0].Type; {
+	case strings.Contains(t, "gorm."):
+		return s.Name + ".Connection(func(tx *gorm.DB) error {…})"
+	case strings.Contains(t, "pgxpool."):
+		return s.Name + ".Acquire(ctx)"
+	case strings.Contains(t, "sqlx."):
+		return s.Name + ".Connx(ctx)"
+	}
+	return s.Name + ".Conn(ctx)"
 }

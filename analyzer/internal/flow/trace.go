@@ -1,0 +1,347 @@
+package flow
+
+import (
+	"go/token"
+	"go/types"
+
+	"golang.org/x/tools/go/ssa"
+)
+
+// A Frame is one call that a question follows: within it, the callee's
+// parameters are the call's operands. A nil Frame knows of no call.
+type Frame struct {
+	Call   ssa.CallInstruction
+	Args   []ssa.Value // one for each of Callee's parameters
+	Callee *ssa.Function
+	Outer  *Frame // what is known where the call stands
+
+	depth int
+}
+
+// maxDepth bounds the calls that one question follows into each other.
+const maxDepth = 7
+
+// Enter returns the frame of a call, or nil if it would be too deep or would
+// enter a function for a second time.
+func Enter(call ssa.CallInstruction, args []ssa.Value, callee *ssa.Function, outer *Frame) *Frame {
+	f := &Frame{Call: call, Args: args, Callee: callee, Outer: outer}
+	if len(args) != len(callee.Params) {
+		return nil
+	}
+	for o := outer; o != nil; o = o.Outer {
+		if o.Callee == callee {
+			return nil
+		}
+		f.depth++
+	}
+	if f.depth >= maxDepth {
+		return nil
+	}
+	return f
+}
+
+// Within returns the frame f where outer tells what is known around its
+// outermost call.
+func (f *Frame) Within(outer *Frame) *Frame {
+	if f == nil {
+		return outer
+	}
+	g := *f
+	g.Outer = f.Outer.Within(outer)
+	return &g
+}
+
+// of returns the innermost frame of fn, or nil.
+func (f *Frame) of(fn *ssa.Function) *Frame {
+	for ; f != nil; f = f.Outer {
+		if f.Callee == fn {
+			return f
+		}
+	}
+	return nil
+}
+
+// Outermost returns the call through which all the others were reached.
+func (f *Frame) Outermost() *Frame {
+	for f != nil && f.Outer != nil {
+		f = f.Outer
+	}
+	return f
+}
+
+// A Leaf is where following a value came to an end.
+type Leaf struct {
+	Value  ssa.Value // a constant, parameter, call, function, allocation, global, …; nil if the search was given up
+	Result int       // which result, if Value is a call
+	Path   Path      // the part of Value that was asked for
+	Frame  *Frame    // what is known where Value stands
+	Via    []types.Object
+}
+
+// Type returns the type of what the leaf stands for, or nil if that is not
+// known.
+func (l Leaf) Type() types.Type {
+	if l.Value == nil {
+		return nil
+	}
+	t := l.Value.Type()
+	if tuple, ok := t.(*types.Tuple); ok {
+		if l.Result >= tuple.Len() {
+			return nil
+		}
+		t = tuple.At(l.Result).Type()
+	}
+	return TypeAt(t, l.Path)
+}
+
+// Param returns the parameter that the leaf is, or is a part of, if no call
+// tells what it is.
+func (l Leaf) Param() *ssa.Parameter {
+	p, _ := l.Value.(*ssa.Parameter)
+	return p
+}
+
+// Anchor returns the value that stands for the leaf in the function where the
+// question was asked: a value made in a callee is that call's.
+func (l Leaf) Anchor() ssa.Value {
+	if o := l.Frame.Outermost(); o != nil {
+		if v := o.Call.Value(); v != nil {
+			return v
+		}
+	}
+	return l.Value
+}
+
+type traceKey struct {
+	v     ssa.Value
+	path  Path
+	frame *Frame
+	load  bool
+}
+
+// maxSteps bounds one question.
+const maxSteps = 4000
+
+type tracer struct {
+	*Program
+	seen  map[traceKey]bool
+	leafs map[leafKey]bool
+	out   []Leaf
+	steps int
+}
+
+type leafKey struct {
+	v      ssa.Value
+	result int
+	path   Path
+	frame  *Frame
+}
+
+// Trace follows the part of v that the path leads to back to where it came
+// from. There is a leaf for every possible origin, in a fixed order.
+func (p *Program) Trace(v ssa.Value, path Path, frame *Frame) []Leaf {
+	if v == nil {
+		return nil
+	}
+	key := traceKey{v: v, path: path, frame: frame}
+	if frame == nil {
+		if out, ok := p.traced[key]; ok {
+			return out
+		}
+	}
+	t := &tracer{Program: p, seen: map[traceKey]bool{}, leafs: map[leafKey]bool{}}
+	t.value(v, path, frame, nil)
+	if frame == nil {
+		p.traced[key] = t.out
+	}
+	return t.out
+}
+
+// Content follows what a pointer points to.
+func (p *Program) Content(addr ssa.Value, frame *Frame) []Leaf {
+	t := &tracer{Program: p, seen: map[traceKey]bool{}, leafs: map[leafKey]bool{}}
+	t.load(addr, "", frame, nil)
+	return t.out
+}
+
+func (t *tracer) leaf(v ssa.Value, result int, path Path, frame *Frame, via []types.Object) {
+	key := leafKey{v, result, path, frame}
+	if !t.leafs[key] {
+		t.leafs[key] = true
+		t.out = append(t.out, Leaf{Value: v, Result: result, Path: path, Frame: frame, Via: via})
+	}
+}
+
+// enter reports whether a step is new, and there is room for it.
+func (t *tracer) enter(v ssa.Value, path Path, frame *Frame, load bool) bool {
+	key := traceKey{v, path, frame, load}
+	if t.seen[key] {
+		return false
+	}
+	if t.steps >= maxSteps || path.tooLong() {
+		t.leaf(nil, 0, "", nil, nil) // there is more, nobody knows what
+		return false
+	}
+	t.seen[key] = true
+	t.steps++
+	return true
+}
+
+// value follows a part of a value.
+func (t *tracer) value(v ssa.Value, path Path, frame *Frame, via []types.Object) {
+	if !t.enter(v, path, frame, false) {
+		return
+	}
+	switch v := v.(type) {
+	case *ssa.Phi:
+		for _, e := range v.Edges {
+			t.value(e, path, frame, via)
+		}
+	case *ssa.ChangeType:
+		t.value(v.X, path, frame, via)
+	case *ssa.ChangeInterface:
+		t.value(v.X, path, frame, via)
+	case *ssa.MakeInterface:
+		t.value(v.X, path, frame, via)
+	case *ssa.Convert:
+		t.value(v.X, path, frame, via)
+	case *ssa.TypeAssert:
+		t.value(v.X, path, frame, via)
+	case *ssa.Slice:
+		t.value(v.X, path, frame, via)
+	case *ssa.SliceToArrayPointer:
+		t.value(v.X, path, frame, via)
+	case *ssa.Field:
+		if f := fieldOf(v.X.Type(), v.Field); f != nil {
+			t.value(v.X, path.Under(f.Name()), frame, with(via, f))
+		}
+	case *ssa.Index:
+		t.value(v.X, path.Under(Element), frame, via)
+	case *ssa.Lookup:
+		t.value(v.X, path.Under(Element), frame, via)
+	case *ssa.UnOp:
+		if v.Op == token.MUL {
+			t.load(v.X, path, frame, via)
+		} else {
+			t.leaf(v, 0, path, frame, via)
+		}
+	case *ssa.Extract:
+		t.extract(v, path, frame, via)
+	case *ssa.Call:
+		t.call(v, 0, path, frame, via)
+	case *ssa.Parameter:
+		if f := frame.of(v.Parent()); f != nil {
+			if i := paramIndex(v); i >= 0 {
+				t.value(f.Args[i], path, f.Outer, via)
+				return
+			}
+		}
+		t.leaf(v, 0, path, frame, via)
+	case *ssa.FreeVar:
+		t.bound(v, func(b ssa.Value) { t.value(b, path, frame, via) })
+	case *ssa.MakeMap, *ssa.MakeSlice, *ssa.Alloc, *ssa.Global, *ssa.FieldAddr, *ssa.IndexAddr:
+		if path == "" {
+			t.leaf(v, 0, path, frame, via)
+		} else {
+			t.load(v, path, frame, via)
+		}
+	default:
+		t.leaf(v, 0, path, frame, via)
+	}
+}
+
+// with is append that never shares.
+func with(via []types.Object, obj types.Object) []types.Object {
+	return append(via[:len(via):len(via)], obj)
+}
+
+func paramIndex(v *ssa.Parameter) int {
+	for i, p := range v.Parent().Params {
+		if p == v {
+			return i
+		}
+	}
+	return -1
+}
+
+// bound calls f with what a free variable was bound to.
+func (t *tracer) bound(v *ssa.FreeVar, f func(ssa.Value)) {
+	fn := v.Parent()
+	for i, fv := range fn.FreeVars {
+		if fv != v {
+			continue
+		}
+		for _, r := range referrers(fn) {
+			if c, ok := r.(*ssa.MakeClosure); ok && c.Fn == fn && i < len(c.Bindings) {
+				f(c.Bindings[i])
+			}
+		}
+	}
+}
+
+func (t *tracer) extract(v *ssa.Extract, path Path, frame *Frame, via []types.Object) {
+	switch tuple := v.Tuple.(type) {
+	case *ssa.Call:
+		t.call(tuple, v.Index, path, frame, via)
+	case *ssa.TypeAssert:
+		if v.Index == 0 {
+			t.value(tuple.X, path, frame, via)
+			return
+		}
+		t.leaf(v, 0, path, frame, via)
+	case *ssa.Lookup:
+		if v.Index == 0 {
+			t.value(tuple.X, path.Under(Element), frame, via)
+			return
+		}
+		t.leaf(v, 0, path, frame, via)
+	case *ssa.Next:
+		if r, ok := tuple.Iter.(*ssa.Range); ok && v.Index == 2 {
+			t.value(r.X, path.Under(Element), frame, via)
+			return
+		}
+		t.leaf(v, 0, path, frame, via)
+	default:
+		t.leaf(v, 0, path, frame, via)
+	}
+}
+
+// call follows a result of a call into the callees' return statements.
+func (t *tracer) call(call *ssa.Call, result int, path Path, frame *Frame, via []types.Object) {
+	if b, ok := call.Call.Value.(*ssa.Builtin); ok {
+		if b.Name() == "append" && path != "" {
+			for _, a := range call.Call.Args {
+				t.value(a, path, frame, via)
+			}
+			return
+		}
+		t.leaf(call, result, path, frame, via)
+		return
+	}
+	c := t.Resolve(call, frame)
+	if c.Fn != nil && len(c.Fn.Blocks) > 0 {
+		inner := Enter(call, c.Operands(), c.Fn, frame)
+		if inner == nil {
+			t.leaf(call, result, path, frame, via)
+			return
+		}
+		for _, b := range c.Fn.Blocks {
+			if ret, ok := b.Instrs[len(b.Instrs)-1].(*ssa.Return); ok && result < len(ret.Results) {
+				t.value(ret.Results[result], path, inner, via)
+			}
+		}
+		return
+	}
+	if t.Extern != nil && c.Method != nil {
+		if from, known := t.Extern(c, result, path); known {
+			operands := c.Operands()
+			for _, ref := range from {
+				if ref.Operand < len(operands) {
+					t.value(operands[ref.Operand], ref.Path, frame, via)
+				}
+			}
+			return
+		}
+	}
+	t.leaf(call, result, path, frame, via)
+}

@@ -1,0 +1,80 @@
+package site
+
+import (
+	"go/ast"
+	"go/token"
+	"strconv"
+
+	"golang.org/x/tools/go/analysis"
+
+	"github.com/pgadvisory/pgadvisory/analyzer/internal/sqltext"
+)
+
+// scan looks at the package's literals, and collects its ignore comments. It
+// reports whether something in the package has to do with locks.
+func scan(pass *analysis.Pass, res *Result) bool {
+	matters := false
+	for _, file := range pass.Files {
+		res.Directives = append(res.Directives, directivesOf(pass, file)...)
+		if !matters {
+			matters = scanFile(file)
+		}
+	}
+	return matters
+}
+
+func scanFile(file *ast.File) bool {
+	found, raw, bad := false, false, false
+	ast.Inspect(file, func(n ast.Node) bool {
+		if found {
+			return false
+		}
+		switch n := n.(type) {
+		case *ast.ImportSpec:
+			return false
+		case *ast.BasicLit:
+			found = n.Kind == token.STRING && mentioned(n.Value)
+		case *ast.SelectorExpr:
+			switch n.Sel.Name {
+			case "SetMaxOpenConns", "MaxConns", "Hijack":
+				// What a package says of its pools matters to those who lock.
+				found = true
+			case "Raw":
+				raw = true
+			case "ErrBadConn":
+				bad = true
+			}
+			found = found || raw && bad
+		}
+		return true
+	})
+	return found
+}
+
+// mentioned is [sqltext.Mentions] for a literal as it is written.
+func mentioned(lit string) bool {
+	if sqltext.Mentions(lit) {
+		return true
+	}
+	// An escape may hide a name: nobody writes that, but it is SQL all the same.
+	if len(lit) < 2 || lit[0] != '"' || !escaped(lit) {
+		return false
+	}
+	s, err := strconv.Unquote(lit)
+	return err == nil && sqltext.Mentions(s)
+}
+
+// escaped reports whether a literal has escapes for letters in it.
+func escaped(lit string) bool {
+	for i := 1; i < len(lit)-1; i++ {
+		if lit[i] != '\\' {
+			continue
+		}
+		switch lit[i+1] {
+		case 'x', 'u', 'U', '0', '1':
+			return true
+		}
+		i++
+	}
+	return false
+}
