@@ -138,14 +138,14 @@ func TestDoReturnsTheCommitError(t *testing.T) {
 				}
 			},
 			"deferred constraint": func(ctx context.Context, tx *sql.Tx) {
-				exec(t, tx, "CREATE TEMP TABLE one (n int UNIQUE DEFERRABLE INITIALLY DEFERRED) ON COMMIT DROP")
-				exec(t, tx, "INSERT INTO one VALUES (1), (1)")
+				run(t, tx, "CREATE TEMP TABLE one (n int UNIQUE DEFERRABLE INITIALLY DEFERRED) ON COMMIT DROP")
+				run(t, tx, "INSERT INTO one VALUES (1), (1)")
 			},
 			"terminated (57P01)": func(ctx context.Context, tx *sql.Tx) { terminate(t, db, tx) },
 			"idle for too long (25P03)": func(ctx context.Context, tx *sql.Tx) {
 				var pid int
 				must(t, tx.QueryRowContext(ctx, "SELECT pg_backend_pid()").Scan(&pid))
-				exec(t, tx, "SET LOCAL idle_in_transaction_session_timeout = 1")
+				run(t, tx, "SET LOCAL idle_in_transaction_session_timeout = 1")
 				awaitEnd(t, db, pid)
 			},
 			"ended by fn": func(ctx context.Context, tx *sql.Tx) { must(t, tx.Rollback()) },

@@ -23,3 +23,13 @@ func assertDriverError(t testing.TB, err error, state string) {
 		t.Errorf("%q does not begin with the package's name", err)
 	}
 }
+
+func sqlState(err error) string {
+	if e, ok := errors.AsType[interface {
+		error
+		SQLState() string
+	}](err); ok {
+		return e.SQLState()
+	}
+	return ""
+}

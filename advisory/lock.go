@@ -29,6 +29,8 @@ func Lock(ctx context.Context, tx *sql.Tx, key Key, opts ...Option) error {
 // TryLock reports whether tx holds the transaction-level lock on key, without waiting for other holders; with [Timeout] it waits for that
 // long. If it answers true, tx keeps the lock until COMMIT or ROLLBACK. That the lock is not free is no error, and leaves tx usable.
 //
+// At its end a transaction frees its locks one after the other. So a key can be taken for a moment although another key of the same holder is free already.
+//
 // TryLock is one round trip. Errors and panics are those of [Lock], except for ErrTimeout because of a Timeout. With a Timeout the server needs the
 // language PL/pgSQL, which databases have unless somebody dropped it.
 func TryLock(ctx context.Context, tx *sql.Tx, key Key, opts ...Option) (bool, error) {

@@ -121,7 +121,7 @@ func TestTimeout(t *testing.T) {
 
 		// The session's own statement_timeout, too.
 		tx = begin(t, db, nil)
-		exec(t, tx, "SET LOCAL statement_timeout = 20")
+		run(t, tx, "SET LOCAL statement_timeout = 20")
 		err = advisory.Lock(ctx, tx, key)
 		if !errors.Is(err, advisory.ErrTimeout) {
 			t.Errorf("Lock under statement_timeout: %v, want ErrTimeout", err)
@@ -130,7 +130,7 @@ func TestTimeout(t *testing.T) {
 
 		// And its lock_timeout.
 		tx = begin(t, db, nil)
-		exec(t, tx, "SET LOCAL lock_timeout = 20")
+		run(t, tx, "SET LOCAL lock_timeout = 20")
 		if err = advisory.Lock(ctx, tx, key); !errors.Is(err, advisory.ErrTimeout) {
 			t.Errorf("Lock under lock_timeout: %v, want ErrTimeout", err)
 		}
@@ -148,7 +148,7 @@ func TestTimeoutIsPutBack(t *testing.T) {
 		for _, setting := range []string{"", "0", "90s", "12345"} {
 			tx := begin(t, db, nil)
 			if setting != "" {
-				exec(t, tx, "SET LOCAL lock_timeout = '"+setting+"'")
+				run(t, tx, "SET LOCAL lock_timeout = '"+setting+"'")
 			}
 			want := show(t, tx, "lock_timeout")
 			check := func(after string) {
@@ -170,11 +170,11 @@ func TestTimeoutIsPutBack(t *testing.T) {
 				func() error { return advisory.Lock(ctx, tx, taken, soon) },
 				func() error { return advisory.LockAll(ctx, tx, []advisory.Key{advisory.ID(3), taken}, soon) },
 			} {
-				exec(t, tx, "SAVEPOINT before")
+				run(t, tx, "SAVEPOINT before")
 				if err := fail(); !errors.Is(err, advisory.ErrTimeout) {
 					t.Errorf("%d: %v, want ErrTimeout", i, err)
 				}
-				exec(t, tx, "ROLLBACK TO before")
+				run(t, tx, "ROLLBACK TO before")
 				check("a timeout and ROLLBACK TO")
 			}
 			must(t, tx.Rollback())
@@ -255,9 +255,9 @@ func TestContextEnds(t *testing.T) {
 func TestSavepointFreesTheLock(t *testing.T) {
 	eachDriver(t, func(t *testing.T, db *sql.DB) {
 		tx := begin(t, db, nil)
-		exec(t, tx, "SAVEPOINT before")
+		run(t, tx, "SAVEPOINT before")
 		must(t, advisory.Lock(testContext(t), tx, advisory.ID(1)))
-		exec(t, tx, "ROLLBACK TO before")
+		run(t, tx, "ROLLBACK TO before")
 		if held := locks(t, db); len(held) != 0 {
 			t.Errorf("held after ROLLBACK TO: %v", held)
 		}
@@ -285,7 +285,7 @@ func TestNilTxPanics(t *testing.T) {
 	}
 }
 
-func exec(t testing.TB, tx *sql.Tx, query string) {
+func run(t testing.TB, tx *sql.Tx, query string) {
 	t.Helper()
 	if _, err := tx.ExecContext(testContext(t), query); err != nil {
 		t.Fatalf("%s: %v", query, err)

@@ -18,9 +18,9 @@ import (
 // server is shared by the package's tests; each takes a database of its own.
 var server *pgtest.Server
 
-func TestMain(m *testing.M) { os.Exit(run(m)) }
+func TestMain(m *testing.M) { os.Exit(testMain(m)) }
 
-func run(m *testing.M) int {
+func testMain(m *testing.M) int {
 	var err error
 	// max_prepared_transactions counts in the limit of LockAll, and is 0 by default.
 	server, err = pgtest.New(context.Background())

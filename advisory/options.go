@@ -99,7 +99,7 @@ var oldSnapshot = lockOption(func(s *settings) { s.oldSnapshot = true })
 
 // Isolation runs the transaction at the given level instead of READ COMMITTED. At [sql.LevelRepeatableRead], [sql.LevelSnapshot] (which is the
 // same to PostgreSQL) and [sql.LevelSerializable] the transaction's snapshot is younger than the lock, so that it sees all that earlier
-// holders have committed. This costs two more round trips: the lock is first taken at session level on a connection of its
+// holders have committed. This costs one more round trip: the lock is first taken at session level on a connection of its
 // own, and handed over to the transaction by its first statement.
 //
 // That hand-over needs one and the same session. Behind a pooler in transaction mode it is refused with [ErrPooler].

@@ -5,6 +5,8 @@ package pgtest_test
 import (
 	"context"
 	"errors"
+	"os"
+	"path/filepath"
 	"strings"
 	"syscall"
 	"testing"
@@ -82,22 +84,11 @@ func TestKillAndRestart(t *testing.T) {
 	}
 }
 
-// A server may also die without Kill.
-func TestRestartAfterDeath(t *testing.T) {
+func TestRestartWhenSomethingIsWrong(t *testing.T) {
 	needOwn(t)
 	srv := pgtest.Start(t)
-	if err := syscall.Kill(srv.Postmaster(), syscall.SIGKILL); err != nil {
-		t.Fatal(err)
-	}
-	if err := srv.Restart(t.Context()); err != nil {
-		t.Fatal(err)
-	}
-	ask[int](t, srv.Open(t, "pgx"), "SELECT 1")
-}
 
-func TestRestartIsBoundByItsContext(t *testing.T) {
-	needOwn(t)
-	srv := pgtest.Start(t)
+	// ctx is done.
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	for name, err := range map[string]error{"Restart": srv.Restart(ctx), "Kill": srv.Kill(ctx)} {
@@ -105,25 +96,35 @@ func TestRestartIsBoundByItsContext(t *testing.T) {
 			t.Errorf("%s with a cancelled ctx: %v", name, err)
 		}
 	}
+	ask[int](t, srv.Open(t, "pgx"), "SELECT 1")
+
+	// The server has died without Kill.
+	if err := syscall.Kill(srv.Postmaster(), syscall.SIGKILL); err != nil {
+		t.Fatal(err)
+	}
 	if err := srv.Restart(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	ask[int](t, srv.Open(t, "pgx"), "SELECT 1")
-}
-
-// A start that fails gives the log, and the next may succeed.
-func TestRestartWithBadSettings(t *testing.T) {
-	needOwn(t)
-	srv := pgtest.Start(t)
 	db := srv.Open(t, "pgx")
+
+	// It does not start: the error says why.
 	run(t, db, "ALTER SYSTEM SET shared_preload_libraries = 'no_such_library'")
-	err := srv.Restart(t.Context())
-	if err == nil || !strings.Contains(err.Error(), "no_such_library") {
-		t.Fatalf("Restart: %v, want the log in it", err)
+	for range 2 {
+		err := srv.Restart(t.Context())
+		if err == nil || !strings.Contains(err.Error(), "no_such_library") {
+			t.Fatalf("Restart: %v, want the log in it", err)
+		}
 	}
-	if err := srv.Restart(t.Context()); err == nil {
-		t.Error("the second Restart succeeded")
+	if err := srv.Promote(t.Context()); err == nil || !strings.Contains(err.Error(), "the server is down") {
+		t.Errorf("Promote of a server that is down: %v", err)
 	}
+	if err := os.Remove(filepath.Join(srv.Dir(), "data", "postgresql.auto.conf")); err != nil {
+		t.Fatal(err)
+	}
+	if err := srv.Restart(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	ask[int](t, db, "SELECT 1")
 }
 
 // A killed server that is never started again must not leave its shared memory.

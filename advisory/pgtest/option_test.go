@@ -45,9 +45,7 @@ func TestBadSettings(t *testing.T) {
 	needOwn(t)
 	dir := emptyTempDir(t)
 	for _, tt := range []struct{ name, value, want string }{
-		{"no_such_setting", "1", `unrecognized configuration parameter "no_such_setting"`},
 		{"max_connections", "many", `invalid value for parameter "max_connections": "many"`},
-		{"max_connections", "-1", `-1 is outside the valid range for parameter "max_connections"`},
 		{"a b", "1", `"a b" is not the name of a setting`},
 		{"", "1", `"" is not the name of a setting`},
 		{"x = 1\ny", "1", "is not the name of a setting"},
@@ -61,7 +59,7 @@ func TestBadSettings(t *testing.T) {
 		}
 	}
 	r := runTest(func(tb testing.TB) { pgtest.Start(tb, pgtest.Setting("no_such_setting", "1")) })
-	if !r.failed || !strings.Contains(r.text, "no_such_setting") {
+	if !r.failed || !strings.Contains(r.text, `unrecognized configuration parameter "no_such_setting"`) {
 		t.Errorf("Start: %+v, want it failed with the reason", r)
 	}
 	assertEmpty(t, dir)
