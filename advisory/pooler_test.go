@@ -97,10 +97,7 @@ func TestDoBehindTransactionPooler(t *testing.T) {
 		t.Run(driver, func(t *testing.T) {
 			database := server.Database(t)
 			direct := database.Open(t, driver)
-			createTable(t, direct, "counter (n int)")
-			if _, err := direct.ExecContext(testContext(t), "INSERT INTO counter VALUES (0)"); err != nil {
-				t.Fatal(err)
-			}
+			createTable(t, direct, "done (n int)")
 			dsn := startPooler(t, database.DSN(), "transaction", 3)
 			const workers, each = 8, 40
 			var group sync.WaitGroup
@@ -121,12 +118,8 @@ func TestDoBehindTransactionPooler(t *testing.T) {
 							if _, err := advisory.TryLockAll(ctx, tx, numbers(5)); err != nil {
 								return err
 							}
-							// No prepared statements here, which are the pool's own business.
-							var n int
-							if err := tx.QueryRowContext(ctx, fmt.Sprintf("SELECT n FROM counter -- %p", tx)).Scan(&n); err != nil {
-								return err
-							}
-							_, err := tx.ExecContext(ctx, fmt.Sprintf("UPDATE counter SET n = %d", n+1))
+							// Without arguments, so that pgx prepares nothing: that would fail behind this pooler, and is no business of ours.
+							_, err := tx.ExecContext(ctx, "INSERT INTO done SELECT count(*) FROM done")
 							return err
 						}, opts...)
 						if err != nil {
@@ -136,10 +129,9 @@ func TestDoBehindTransactionPooler(t *testing.T) {
 				})
 			}
 			group.Wait()
-			var n int
-			must(t, direct.QueryRowContext(testContext(t), "SELECT n FROM counter").Scan(&n))
-			if n != workers*each {
-				t.Errorf("counted %d, want %d", n, workers*each)
+			// Each saw all that were committed before.
+			if n := count(t, direct, "(SELECT DISTINCT n FROM done) d"); n != workers*each {
+				t.Errorf("%d different numbers, want %d", n, workers*each)
 			}
 			eventually(t, "all locks are gone", func() bool { return len(locks(t, direct)) == 0 })
 		})
