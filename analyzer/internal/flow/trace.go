@@ -101,15 +101,18 @@ func (l Leaf) Param() *ssa.Parameter {
 	return p
 }
 
-// Anchor returns the value that stands for the leaf in the function where the
-// question was asked: a value made in a callee is that call's.
-func (l Leaf) Anchor() ssa.Value {
-	if o := l.Frame.Outermost(); o != nil {
-		if v := o.Call.Value(); v != nil {
-			return v
+// In returns the value that stands for the leaf in fn, where the question was
+// asked: a value made in a callee is that call's.
+func (l Leaf) In(fn *ssa.Function) ssa.Value {
+	v, frame := l.Value, l.Frame
+	for v != nil && v.Parent() != fn && frame != nil {
+		call := frame.Call.Value()
+		if call == nil {
+			return nil
 		}
+		v, frame = call, frame.Outer
 	}
-	return l.Value
+	return v
 }
 
 type traceKey struct {

@@ -162,8 +162,13 @@ func (f *finder) export(e *execution, statements []sqltext.Statement, handles []
 			return // its package has been told
 		}
 	}
+	matters := len(statements) == 0
 	for _, h := range handles {
 		r.Typed = r.Typed && h.Kind != Unknown
+		matters = matters || h.Kind == Unknown || h.Kind == Conn || h.Kind == Tx
+	}
+	if !matters {
+		return // its package has been told all
 	}
 	if len(statements) > 0 {
 		for _, t := range e.texts {

@@ -27,6 +27,10 @@ type finder struct {
 	begins  map[*ssa.Function]bool                  // the outermost functions that begin a transaction by hand
 	singles map[mark]bool
 
+	ops     map[ssa.CallInstruction][]*op
+	byInstr map[ssa.CallInstruction][]*Site
+	kept    map[*ssa.Parameter]bool // whether the function stores it
+
 	parsed map[parseKey][]sqltext.Statement
 	sites  []*Site
 	seen   map[siteKey]bool
@@ -46,12 +50,17 @@ type parseKey struct {
 
 func run(pass *analysis.Pass) (any, error) {
 	res := new(Result)
+	if libraries[unversioned(pass.Pkg.Path())] {
+		return res, nil
+	}
 	f := &finder{
 		pass:      pass,
 		summaries: imported(pass),
 		own:       map[string]*FuncSummary{},
 		parsed:    map[parseKey][]sqltext.Statement{},
 		seen:      map[siteKey]bool{},
+		ops:       map[ssa.CallInstruction][]*op{},
+		kept:      map[*ssa.Parameter]bool{},
 	}
 	matters := scan(pass, res)
 	if !matters && !f.usesImported() {
@@ -69,10 +78,26 @@ func run(pass *analysis.Pass) (any, error) {
 	for _, call := range f.calls {
 		f.visit(call, nil, call, nil, 0)
 	}
+	if f.sessionLocks() {
+		for _, call := range f.calls {
+			f.visitOps(call, nil, call, 0)
+		}
+		res.Held = f.findHeld()
+	}
 	f.summarize()
 	sort.SliceStable(f.sites, func(i, j int) bool { return f.sites[i].Pos < f.sites[j].Pos })
 	res.Sites = f.sites
 	return res, nil
+}
+
+// sessionLocks reports whether the package takes a session-level lock.
+func (f *finder) sessionLocks() bool {
+	for _, s := range f.sites {
+		if s.Lock.Scope == sqltext.Session && s.Is(sqltext.Lock, sqltext.TryLock) {
+			return true
+		}
+	}
+	return false
 }
 
 func (f *finder) index() {

@@ -35,7 +35,7 @@ type Result struct {
 	// Directives are the package's ignore comments.
 	Directives []*Directive
 
-	// Held tells of locks that stay on a connection. See [Held].
+	// Held are the session-level locks that are not freed as they should.
 	Held []*Held
 }
 
@@ -166,10 +166,4 @@ type Directive struct {
 
 	file       string
 	first, end int // the lines it speaks of
-}
-
-// A Held is a session-level lock that stays on a connection which its function
-// pinned.
-type Held struct {
-	Site *Site
 }

@@ -77,6 +77,16 @@ var handleTypes = map[typeName]handleType{
 	{"github.com/uptrace/bun", "MergeQuery"}:  {bunFamily, queryRole},
 }
 
+// libraries are the packages of handleTypes. What they do among themselves is
+// told by the tables, not found out.
+var libraries = func() map[string]bool {
+	paths := map[string]bool{}
+	for name := range handleTypes {
+		paths[name.path] = true
+	}
+	return paths
+}()
+
 // nameOf returns the package path and name of a named type or a pointer to
 // one. A module's major version is left out of the path.
 func nameOf(t types.Type) (typeName, bool) {
