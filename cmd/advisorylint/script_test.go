@@ -39,6 +39,7 @@ func TestScripts(t *testing.T) {
 			env.Vars = append(env.Vars,
 				"GOCACHE="+host[0], "GOMODCACHE="+host[1],
 				"GOPROXY=off", "GOFLAGS=", "GOWORK=off", "GOTOOLCHAIN=local", "GOENV=off",
+				"GORACE=atexit_sleep_ms=0", // by default each process under the race detector sleeps for a second at its end
 				"TOOL="+tool)
 			return nil
 		},
@@ -51,7 +52,6 @@ func TestScripts(t *testing.T) {
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
 			"status": status,
 			"await":  await,
-			"append": appendTo,
 		},
 	})
 }
@@ -87,17 +87,6 @@ func await(ts *testscript.TestScript, neg bool, args []string) {
 		}
 	}
 	ts.Fatalf("%s did not appear within a minute", file)
-}
-
-// appendTo adds text to the end of a file: append FILE TEXT
-func appendTo(ts *testscript.TestScript, neg bool, args []string) {
-	if neg || len(args) != 2 {
-		ts.Fatalf("usage: append file text")
-	}
-	file, err := os.OpenFile(ts.MkAbs(args[0]), os.O_WRONLY|os.O_APPEND, 0)
-	ts.Check(err)
-	_, err = file.WriteString(args[1])
-	ts.Check(errors.Join(err, file.Close()))
 }
 
 // goEnv asks the go command for its variables, since scripts have a home directory of their own.
