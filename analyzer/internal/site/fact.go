@@ -4,6 +4,7 @@ import (
 	"go/constant"
 	"go/types"
 	"sort"
+	"strings"
 
 	"golang.org/x/tools/go/analysis"
 	"golang.org/x/tools/go/ssa"
@@ -275,7 +276,7 @@ func (f *finder) results(fn *ssa.Function) {
 	for i := range results.Len() {
 		t := results.At(i).Type()
 		paths := []flow.Path{""}
-		if !isHandle(t) {
+		if !isHandle(t) && !isRunner(t) {
 			paths = handleFields(t)
 		}
 		for _, path := range paths {
@@ -305,6 +306,36 @@ func (f *finder) results(fn *ssa.Function) {
 // isHandle reports whether a value of a type may run SQL.
 func isHandle(t types.Type) bool { return typeOf(t).role != noRole }
 
+// isRunner reports whether a type is an interface with methods that run SQL.
+func isRunner(t types.Type) bool {
+	i, ok := t.Underlying().(*types.Interface)
+	if !ok {
+		return false
+	}
+	for m := range i.Methods() {
+		if forms[m.Name()] != noForm && takesString(m.Signature()) || strings.HasPrefix(m.Name(), "New") && isHandle(resultOf(m)) {
+			return true
+		}
+	}
+	return false
+}
+
+func takesString(sig *types.Signature) bool {
+	for v := range sig.Params().Variables() {
+		if flow.IsString(v.Type()) {
+			return true
+		}
+	}
+	return false
+}
+
+func resultOf(m *types.Func) types.Type {
+	if r := m.Signature().Results(); r.Len() == 1 {
+		return r.At(0).Type()
+	}
+	return nil
+}
+
 // handleFields returns the fields of a struct that may run SQL.
 func handleFields(t types.Type) []flow.Path {
 	t = t.Underlying()
@@ -318,7 +349,7 @@ func handleFields(t types.Type) []flow.Path {
 	var out []flow.Path
 	for i := range s.NumFields() {
 		field := s.Field(i)
-		if isHandle(field.Type()) || types.IsInterface(field.Type()) && !isError(field.Type()) && !isContext(field.Type()) {
+		if isHandle(field.Type()) || isRunner(field.Type()) {
 			out = append(out, flow.Path(field.Name()))
 		}
 	}

@@ -3,7 +3,9 @@ package site
 import (
 	"go/ast"
 	"go/token"
+	"go/types"
 	"strconv"
+	"strings"
 
 	"golang.org/x/tools/go/analysis"
 
@@ -17,13 +19,24 @@ func scan(pass *analysis.Pass, res *Result) bool {
 	for _, file := range pass.Files {
 		res.Directives = append(res.Directives, directivesOf(pass, file)...)
 		if !matters {
-			matters = scanFile(file)
+			matters = scanFile(file, importsPgx(pass.Pkg))
 		}
 	}
 	return matters
 }
 
-func scanFile(file *ast.File) bool {
+// importsPgx reports whether a package imports pgx, whose pools have a size in
+// their configuration, and give connections away.
+func importsPgx(pkg *types.Package) bool {
+	for _, p := range pkg.Imports() {
+		if strings.HasPrefix(p.Path(), "github.com/jackc/pgx") {
+			return true
+		}
+	}
+	return false
+}
+
+func scanFile(file *ast.File, pgx bool) bool {
 	found, raw, bad := false, false, false
 	ast.Inspect(file, func(n ast.Node) bool {
 		if found {
@@ -36,9 +49,11 @@ func scanFile(file *ast.File) bool {
 			found = n.Kind == token.STRING && mentioned(n.Value)
 		case *ast.SelectorExpr:
 			switch n.Sel.Name {
-			case "SetMaxOpenConns", "MaxConns", "Hijack":
+			case "SetMaxOpenConns":
 				// What a package says of its pools matters to those who lock.
 				found = true
+			case "MaxConns", "Hijack":
+				found = pgx
 			case "Raw":
 				raw = true
 			case "ErrBadConn":
