@@ -94,8 +94,8 @@ func pause(ctx context.Context, attempt int) error {
 }
 
 func (d *do) attempt(ctx context.Context) (ran bool, err error) {
-	held, cancel := hold(ctx)
-	defer cancel()
+	held := hold(ctx)
+	defer held.end()
 	if d.set.isolation >= sql.LevelRepeatableRead && !d.set.oldSnapshot {
 		return d.handOver(ctx, held)
 	}
@@ -143,7 +143,7 @@ func (d *do) beginFailed(ctx context.Context, err error) error {
 
 // lock runs the lock statement in tx, and reports whether the lock was granted.
 func (d *do) lock(ctx context.Context, tx *sql.Tx, g guard, placeholders bool) (bool, error) {
-	s := statement{text: make([]byte, 0, 256), placeholders: placeholders}
+	s := statement{placeholders: placeholders}
 	switch {
 	case !d.try:
 		s.lock(g, d.key, &d.set)
@@ -175,7 +175,7 @@ func (d *do) work(ctx context.Context, held *held, tx *sql.Tx) error {
 		return fmt.Errorf("advisory: %s %v: rolled back: %w", d.call, d.key, err)
 	}
 	committed = true
-	held.attach(ctx)
+	held.attach()
 	if err := tx.Commit(); err != nil {
 		if reason := ended(ctx); reason != nil {
 			err = because(reason, err)

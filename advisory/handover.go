@@ -67,7 +67,7 @@ func (d *do) lockSession(ctx context.Context, conn *sql.Conn) (pid int, granted 
 	s := statement{placeholders: srv.driver == pgxDriver && !srv.unprepared.Load()}
 	s.lockSession(d.key, &d.set, d.try)
 	// The number of rows would do, but for the pid: without arguments pgx would cache one prepared statement per key here.
-	row := conn.QueryRowContext(ctx, string(s.text), s.args...)
+	row := conn.QueryRowContext(ctx, s.text.String(), s.args...)
 	switch err := row.Scan(&pid); {
 	case err == sql.ErrNoRows:
 		return 0, false, nil

@@ -2,6 +2,7 @@ package advisory
 
 import (
 	"context"
+	"sync/atomic"
 	"time"
 )
 
@@ -14,46 +15,51 @@ const rollbackLimit = 5 * time.Second
 // transaction gets a context of its own: attached to the caller's while it begins, waits for the lock, and commits, and detached in between.
 type held struct {
 	context.Context
-	cancel context.CancelFunc
-	stop   func() bool
+	caller   context.Context
+	cancel   context.CancelFunc // nil if the caller's never ends
+	stop     func() bool
+	attached atomic.Bool
 }
 
-// hold returns a context that ends with ctx. The caller must call the function it returns, when the transaction has ended.
-func hold(ctx context.Context) (*held, func()) {
+// hold returns a context that is attached to ctx. Its end must be called when the transaction has ended.
+func hold(ctx context.Context) *held {
+	h := &held{Context: ctx, caller: ctx}
 	if ctx.Done() == nil {
-		h := &held{Context: ctx}
-		return h, func() {}
+		return h
 	}
-	h := &held{}
 	h.Context, h.cancel = context.WithCancel(context.WithoutCancel(ctx))
-	h.attach(ctx)
-	return h, h.end
+	h.attached.Store(true)
+	h.stop = context.AfterFunc(ctx, func() {
+		if h.attached.Load() {
+			h.cancel()
+		}
+	})
+	return h
 }
 
-// attach makes the context end when ctx ends.
-func (h *held) attach(ctx context.Context) {
-	if h.cancel != nil {
-		h.stop = context.AfterFunc(ctx, h.cancel)
+// attach makes the context end when the caller's ends, or at once if that has ended.
+func (h *held) attach() {
+	h.attached.Store(true)
+	if h.cancel != nil && h.caller.Err() != nil {
+		h.cancel()
 	}
 }
 
-// detach lets the context go on when its caller's ends.
-func (h *held) detach() {
-	if h.stop != nil {
-		h.stop()
-	}
-}
+// detach lets the context go on when the caller's ends.
+func (h *held) detach() { h.attached.Store(false) }
 
 // limit makes the context end after d at the latest, whatever becomes of the caller's.
 func (h *held) limit(d time.Duration) {
 	if h.cancel != nil {
-		h.detach()
+		h.stop()
 		timer := time.AfterFunc(d, h.cancel)
 		h.stop = timer.Stop
 	}
 }
 
 func (h *held) end() {
-	h.detach()
-	h.cancel()
+	if h.cancel != nil {
+		h.stop()
+		h.cancel()
+	}
 }

@@ -1,9 +1,6 @@
 package advisory
 
-import (
-	"slices"
-	"strconv"
-)
+import "slices"
 
 // limitFraction is which part of the server's lock table one call may ask for.
 //
@@ -24,13 +21,13 @@ func sortKeys(keys []Key) (sorted []Key, bigints int) {
 
 // array adds the keys as the text of a bigint array. Pairs are packed so that they keep their order as numbers; see lockCase.
 func (s *statement) array(keys []Key) {
-	s.text = slices.Grow(s.text, 2+20*len(keys))
+	s.text.Grow(4 + 20*len(keys))
 	s.add("'{")
 	for i, key := range keys {
 		if i > 0 {
-			s.text = append(s.text, ',')
+			s.add(",")
 		}
-		s.text = strconv.AppendInt(s.text, key.order(), 10)
+		s.digits(key.order())
 	}
 	s.add("}'")
 }
@@ -42,7 +39,7 @@ func (s *statement) lockCase(function string, shared bool, n, key string, bigint
 		function += "_shared"
 	}
 	s.add("CASE WHEN " + n + "<=")
-	s.text = strconv.AppendInt(s.text, int64(bigints), 10)
+	s.digits(int64(bigints))
 	s.add(" THEN " + function + "(" + key + ") ELSE " + function +
 		"((" + key + ">>32)::int4,((" + key + "&4294967295)-2147483648)::int4) END")
 }
@@ -52,9 +49,9 @@ func (s *statement) lockCase(function string, shared bool, n, key string, bigint
 func (s *statement) source(columns string, g guard, keys int) {
 	s.add("(SELECT " + columns + " FROM (SELECT current_setting('max_locks_per_transaction')::int8*" +
 		"(current_setting('max_connections')::int8+current_setting('max_prepared_transactions')::int8)/")
-	s.text = strconv.AppendInt(s.text, limitFraction, 10)
+	s.digits(limitFraction)
 	s.add(" AS most OFFSET 0) m WHERE CASE WHEN most<")
-	s.text = strconv.AppendInt(s.text, int64(keys), 10)
+	s.digits(int64(keys))
 	s.add(" THEN concat('" + marker + "limit:',most,';')::bool ELSE ")
 	s.add(string(g))
 	s.add(" END OFFSET 0)")
@@ -69,7 +66,7 @@ func (s *statement) lockAll(keys []Key, bigints int, set *settings) {
 	if ms > 0 {
 		columns = "current_setting('lock_timeout') AS old,clock_timestamp() AS began"
 		s.add("SELECT set_config('lock_timeout',min(old),count(CASE WHEN set_config('lock_timeout',greatest(1,ceil(")
-		s.text = strconv.AppendInt(s.text, ms, 10)
+		s.digits(ms)
 		s.add("-1000*extract(epoch FROM clock_timestamp()-began)))::int8::text,true) IS NOT NULL THEN (")
 	} else {
 		s.add("SELECT count((")
@@ -102,7 +99,7 @@ func (s *statement) tryLockAll(keys []Key, bigints int, set *settings) {
 	s.add(" g; PERFORM set_config('advisory.granted','f',true); BEGIN FOR i IN 1..cardinality(ks) LOOP ")
 	if ms := set.milliseconds(); ms > 0 {
 		s.add("PERFORM set_config('lock_timeout',greatest(1,ceil(")
-		s.text = strconv.AppendInt(s.text, ms, 10)
+		s.digits(ms)
 		s.add("-1000*extract(epoch FROM clock_timestamp()-began)))::int8::text,true); PERFORM ")
 		s.lockCase("pg_advisory_xact_lock", set.shared, "i", "ks[i]", bigints)
 		s.add("; END LOOP; PERFORM set_config('lock_timeout',old,true); ")

@@ -108,7 +108,7 @@ type execer interface {
 
 // run executes the statement and returns its number of rows.
 func (s *statement) run(ctx context.Context, on execer) (int64, error) {
-	result, err := on.ExecContext(ctx, string(s.text), s.args...)
+	result, err := on.ExecContext(ctx, s.text.String(), s.args...)
 	if err != nil {
 		return 0, err
 	}

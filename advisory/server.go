@@ -12,8 +12,7 @@ import (
 // A server is what [Do] knows of the server behind a *sql.DB, and of the driver, so that it need not ask each time.
 type server struct {
 	driver driverKind
-	// checked is set once a statement with the full guard went through: then this is no imitation, and READ COMMITTED is what the server
-	// does by default.
+	// checked is set once a statement with the full guard went through: then this is no imitation, and READ COMMITTED is its default.
 	checked atomic.Bool
 	// unprepared is set once a prepared statement was not found, because a pooler gave the transaction another session.
 	unprepared atomic.Bool
@@ -57,24 +56,26 @@ func kindOf(db *sql.DB) driverKind {
 	return otherDriver
 }
 
-// plan says how a transaction at READ COMMITTED is begun, and how its lock statement is to be made.
+// plan says how a transaction below REPEATABLE READ is begun, and how its lock statement is to be made.
 //
-// The first time, and with drivers that are not known, the statement has the full guard. After that READ COMMITTED is asked for in BEGIN, which costs nothing, and
-// what is left to guard against is a standby. lib/pq's BEGIN says READ WRITE, which a standby refuses.
+// The first time, and with drivers that are not known, the statement has the full guard. After that a server is known to be PostgreSQL, but
+// it may have become a standby, and the default level may have changed. pgx runs prepared statements, in which to ask for both costs next to nothing. To lib/pq
+// statements each word costs time, while its BEGIN can do the same: it says READ WRITE, which a standby refuses, and here also the level.
 func (s *server) plan(set *settings) (options sql.TxOptions, g guard, placeholders bool) {
 	options = sql.TxOptions{Isolation: set.isolation, ReadOnly: set.readOnly}
 	placeholders = s.driver == pgxDriver && !s.unprepared.Load()
-	if set.isolation >= sql.LevelRepeatableRead {
-		return options, serverGuard, placeholders // AllowOldSnapshot was given
+	g = set.guard()
+	if g != fullGuard || !s.checked.Load() {
+		return options, g, placeholders
 	}
-	if s.driver == otherDriver || !s.checked.Load() {
-		return options, set.guard(), placeholders
+	switch {
+	case placeholders:
+		g = quickGuard
+	case s.driver == pqDriver && !set.readOnly:
+		g = noGuard
+		if set.isolation == sql.LevelDefault {
+			options.Isolation = sql.LevelReadCommitted
+		}
 	}
-	if set.isolation == sql.LevelDefault {
-		options.Isolation = sql.LevelReadCommitted
-	}
-	if s.driver == pqDriver && !set.readOnly {
-		return options, noGuard, placeholders
-	}
-	return options, standbyGuard, placeholders
+	return options, g, placeholders
 }
