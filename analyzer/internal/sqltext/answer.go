@@ -69,6 +69,9 @@ func (r *reader) leave(c *Call, l *level, u *unit, hops int) {
 		r.enter(c, l.parent, []string{l.itemName(u), l.name}, l.lo, l.hi, hops+1)
 	case cte:
 		var reader *level
+		if len(r.consumers[l.name]) > maxHops {
+			return
+		}
 		for _, to := range r.consumers[l.name] {
 			if to.at >= l.lo && to.at < l.hi {
 				continue // itself
@@ -107,18 +110,12 @@ func (r *reader) enter(c *Call, l *level, names []string, lo, hi, hops int) {
 	if uses > 0 {
 		return
 	}
-	for _, u := range l.items {
-		if u.star {
-			star := *u
-			star.blur = star.blur || len(l.sources) > 1
-			r.leave(c, l, &star, hops)
-			return
-		}
-		if u.open {
-			return
-		}
-	}
-	if !r.st.Open {
+	switch {
+	case l.star != nil:
+		star := *l.star
+		star.blur = star.blur || len(l.sources) > 1
+		r.leave(c, l, &star, hops)
+	case !l.open && !r.st.Open:
 		c.Answer = Dropped
 	}
 }
@@ -150,7 +147,8 @@ func (r *reader) runs(l *level) bool {
 	r.run[l] = false // while it is judged: a recursive CTE does not run because it reads itself
 	yes := r.runs(l.parent)
 	if yes && l.role == cte && !l.writes {
-		yes = slices.ContainsFunc(r.consumers[l.name], r.runs)
+		readers := r.consumers[l.name]
+		yes = len(readers) > maxHops || slices.ContainsFunc(readers, r.runs)
 	}
 	r.run[l] = yes
 	return yes

@@ -85,6 +85,10 @@ func (c *Call) settle() {
 func (p *parser) canonical(lo, hi int, d Dialect) string {
 	for n := 0; n < maxShape && lo < hi; n++ {
 		end := p.operandEnd(lo, hi)
+		cast := end // the last one of a chain of casts
+		for next := end; p.is(next, "::") && next < hi; next = p.typeEnd(next+1, hi) {
+			cast = next
+		}
 		switch {
 		case p.is(lo, "(") && p.toks[lo].match == hi-1 && !p.queryAt(lo+1):
 			lo, hi = lo+1, hi-1
@@ -92,8 +96,8 @@ func (p *parser) canonical(lo, hi int, d Dialect) string {
 		case p.isWord(lo, "cast") && p.is(lo+1, "(") && end == hi && hi-lo > 4 && p.integerType(hi-2) && p.key(hi-3) == kAs:
 			lo, hi = lo+2, hi-3
 			continue
-		case p.is(end, "::") && p.integerType(end+1) && end+2 == hi, p.signed(lo) && p.is(lo+2, "::") && p.integerType(lo+3) && lo+4 == hi:
-			hi -= 2
+		case p.integerType(cast+1) && cast+2 == hi && p.is(cast, "::"):
+			hi = cast
 			continue
 		case p.integerType(lo) && hi == lo+2 && p.toks[lo+1].kind == str: // bigint '7'
 			lo++

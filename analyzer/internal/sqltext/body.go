@@ -93,13 +93,14 @@ func (b *blockReader) block(lo, hi int) {
 
 // end returns where the statement at lo, or the head of a compound one, ends.
 func (b *blockReader) end(lo, hi int) int {
+	closes := b.key(lo) == kEnd // END CASE, END LOOP
 	for i := lo; i < hi; i++ {
 		switch t := &b.toks[i]; {
 		case t.match > i:
 			i = t.match
-		case b.is(i, ";"), i > lo && (t.key == kLoop || t.key == kThen):
+		case b.is(i, ";"), i > lo && (t.key == kLoop || t.key == kThen) && !closes:
 			return i
-		case t.key == kCase && i > lo:
+		case t.key == kCase && i > lo && !closes:
 			i = b.caseEnd(i, hi) - 1
 		case t.key == kBegin && i > lo && b.key(lo) != kCreate:
 			return i
@@ -155,10 +156,19 @@ func (b *blockReader) dynamic(lo, hi int) {
 	if b.isWord(lo, "format") && b.is(lo+1, "(") {
 		at = lo + 2
 	}
+	into := false
+	for i := lo; i < hi; i++ {
+		into = into || b.key(i) == kInto
+	}
 	r := b.reader()
 	if at < hi && b.toks[at].kind == str && !b.is(at+1, "||") {
 		r.inner(at, func(p *parser) {
 			for _, st := range p.statements() {
+				for i := range st.Calls {
+					if c := &st.Calls[i]; c.Answer == Returned && !into {
+						c.Answer, c.Column, c.Negated = Dropped, -1, false
+					}
+				}
 				b.merge(&st)
 			}
 		})

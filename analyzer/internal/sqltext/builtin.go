@@ -12,19 +12,19 @@ var builtins = set(`
 	database date date_add date_part date_trunc dateadd datediff dbms_utility decimal decode dense_rank digest div encode
 	every exists extract filter first_value float floor format from_unixtime gen_random_uuid generate_series generate_subscripts
 	get_byte greatest getdate grouping has_table_privilege hash_record hash_record_extended hashbigint hashbytes hashchar hashint2
-	hashint4 hashint8 hashtext hashtextextended hashuuid hex host ifnull inet_server_addr inet_server_port initcap
+	hashint4 hashint8 hashtext hashtextextended hashuuid hex host if ifnull inet_server_addr inet_server_port initcap insert
 	is_free_lock is_used_lock isfinite isnull json_agg json_array_elements json_array_elements_text json_build_array
 	json_build_object json_each json_extract json_object_agg jsonb_agg jsonb_array_elements jsonb_array_elements_text
 	jsonb_build_array jsonb_build_object jsonb_each jsonb_object_agg jsonb_to_recordset json_to_recordset json_table lag last_value
 	lcase lead least length ln localtime localtimestamp log lower lpad ltrim make_date make_interval make_timestamp max md5 min mod
-	now ntile nullif num_nonnulls num_nulls numeric nvl nvl2 object_id octet_length ora_hash over overlay percentile_cont
+	now ntile nullif num_nonnulls num_nulls number numeric nvarchar nvl nvl2 object_id octet_length ora_hash over overlay percentile_cont
 	percentile_disc pg_backend_pid pg_blocking_pids pg_collation_for pg_current_xact_id pg_current_xact_id_if_assigned
 	pg_is_in_recovery pg_postmaster_start_time pg_typeof position power quote_ident quote_literal rand random rank regexp_match
-	regexp_matches regexp_replace regexp_split_to_table reverse round row row_number row_to_json rpad rtrim scope_identity sha1 sha2 sha224
+	regexp_matches regexp_replace regexp_split_to_table replace reverse round row row_number row_to_json rpad rtrim scope_identity sha1 sha2 sha224
 	sha256 sha384 sha512 sign split_part sqrt statement_timestamp string_agg string_to_array string_to_table strpos substr
 	substring sum sys_context sysdate sysdatetime systimestamp time timestamp timestamptz to_char to_date to_hex to_json to_jsonb
 	to_number to_regclass to_timestamp transaction_timestamp translate trim trunc txid_current txid_current_if_assigned
-	txid_current_snapshot ucase unhex unix_timestamp unnest upper user uuid uuid_generate_v4 uuid_generate_v5 varchar version
+	txid_current_snapshot ucase unhex unix_timestamp unnest upper user uuid uuid_generate_v4 uuid_generate_v5 varchar varchar2 version
 	width_bucket xmlagg
 `)
 

@@ -36,7 +36,7 @@ func (r *reader) bare(l *level, u *unit) bool {
 		}
 	}
 	for _, sub := range u.subs {
-		if !sub.pure || sub.query.Tables {
+		if !sub.pure || sub.tables {
 			return false
 		}
 	}

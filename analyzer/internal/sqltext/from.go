@@ -40,8 +40,8 @@ func (r *reader) group(l *level, i, hi int) int {
 		return next
 	}
 	sub := r.query(i+1, end, level{parent: l, role: derived, at: i, lo: i, hi: next, name: alias, columns: cols})
-	l.query.From = l.query.From || sub.query.From
-	l.query.Tables = l.query.Tables || sub.query.Tables
+	l.query.From = l.query.From || sub.many
+	l.query.Tables = l.query.Tables || sub.tables
 	l.sources = append(l.sources, &source{alias: alias, cols: cols, level: sub})
 	return next
 }
@@ -64,8 +64,8 @@ func (r *reader) element(l *level, i, hi int) int {
 		case isCTE && p.first == p.last:
 			r.consumers[src.name] = append(r.consumers[src.name], l)
 			src.level = sub
-			l.query.From = l.query.From || sub == nil || sub.query.From
-			l.query.Tables = l.query.Tables || sub != nil && sub.query.Tables
+			l.query.From = l.query.From || sub == nil || sub.many
+			l.query.Tables = l.query.Tables || sub != nil && sub.tables
 		case src.name != "dual":
 			l.query.From, l.query.Tables = true, true
 		}

@@ -16,7 +16,11 @@ type level struct {
 	columns []string // its column aliases
 	items   []*unit  // select list
 	sources []*source
-	assigns bool // SELECT … INTO @variable
+	star    *unit // the first item that is a star
+	open    bool  // an item may be several
+	assigns bool  // SELECT … INTO @variable
+	many    bool  // gives more than one row, or may
+	tables  bool  // reads tables, in any of the queries that UNION joins
 
 	byItem, byCond map[string]*unit // the units which are nothing but a column's name
 	clean          map[string]bool  // columns that carry lock answers and constants only
@@ -94,6 +98,10 @@ func (l *level) names() []string {
 
 func (l *level) addItem(u *unit) {
 	l.items = append(l.items, u)
+	l.open = l.open || u.open
+	if u.star && l.star == nil {
+		l.star = u
+	}
 	if u.column == "" {
 		return
 	}

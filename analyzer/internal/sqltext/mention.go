@@ -2,27 +2,23 @@ package sqltext
 
 import "strings"
 
-// stems are the parts of the lock functions' names that Mentions looks for, by the rare letter which they are found by.
-var stems = map[byte][]stem{
-	'v': {{"advisory", len("ad"), PostgreSQL}},
-	'k': {
-		{"get_lock", len("get_loc"), MySQL},
-		{"release_lock", len("release_loc"), MySQL},
-		{"release_all_lock", len("release_all_loc"), MySQL},
-		{"applock", len("apploc"), SQLServer},
-		{"dbms_lock", len("dbms_loc"), Oracle},
-	},
+// stems are the parts of the lock functions' names that end in "lock". The others have "advisory".
+var stems = [...]struct {
+	text    string
+	dialect Dialect
+}{
+	{"get_lock", MySQL}, {"release_lock", MySQL}, {"release_all_lock", MySQL}, {"applock", SQLServer}, {"dbms_lock", Oracle},
 }
 
-type stem struct {
-	text    string
-	before  int // bytes before the rare letter
-	dialect Dialect
-}
+// letters are the rare letters of the stems, in both cases. IndexByte skips what is between them at the machine's speed.
+var letters = [...]byte{'k', 'v', 'K', 'V'}
 
 // Mentions reports whether a text could name a lock function of any server. It is the filter before everything else: it
 // does not allocate, and looks only for stems of the names, in either case.
 func Mentions(text string) bool {
+	if len(text) < len("applock") {
+		return false
+	}
 	for _, letter := range letters {
 		if _, at := nextStem(text, letter, 0); at >= 0 {
 			return true
@@ -31,12 +27,10 @@ func Mentions(text string) bool {
 	return false
 }
 
-// letters are the rare letters of the stems. IndexByte skips what is between them at the machine's speed.
-var letters = [...]byte{'k', 'v', 'K', 'V'}
-
 // nextStem finds the first stem whose rare letter, in the given case, stands at text[from:]. It returns the letter's index,
 // -1 if there is none.
 func nextStem(text string, letter byte, from int) (Dialect, int) {
+	const lowers = 'a' - 'A' // the bit that tells lower from upper case
 	for {
 		i := strings.IndexByte(text[from:], letter)
 		if i < 0 {
@@ -44,13 +38,20 @@ func nextStem(text string, letter byte, from int) (Dialect, int) {
 		}
 		i += from
 		from = i + 1
-		// The letter before rules most places out, without a look at each stem.
-		if i == 0 || lowerByte(text[i-1]) != 'c' && lowerByte(text[i-1]) != 'd' {
+		// The letter before rules most places out.
+		if i == 0 {
 			continue
 		}
-		for _, s := range stems[lowerByte(letter)] {
-			if foldedAt(text, i-s.before, s.text) {
-				return s.dialect, i
+		switch before := text[i-1] | lowers; {
+		case before == 'd' && letter|lowers == 'v':
+			if foldedAt(text, i-len("ad"), "advisory") {
+				return PostgreSQL, i
+			}
+		case before == 'c' && letter|lowers == 'k' && foldedAt(text, i-len("loc"), "lock"):
+			for _, s := range stems {
+				if foldedAt(text, i+1-len(s.text), s.text) {
+					return s.dialect, i
+				}
 			}
 		}
 	}

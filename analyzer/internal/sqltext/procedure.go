@@ -19,7 +19,7 @@ func (r *reader) callProcedure(lo, hi int, assigned bool) {
 	}
 	if f == nil || f.Dialect != SQLServer && f.Dialect != Oracle {
 		r.st.Writes = true
-		r.scan(lo, hi, scope{})
+		r.scan(max(lo, p.end), hi, scope{})
 		return
 	}
 	from, to, into := p.end, hi, false

@@ -1,7 +1,7 @@
 package sqltext
 
 // maxDeep bounds subqueries in subqueries; what is deeper has no calls.
-const maxDeep = 200
+const maxDeep = 64
 
 // queryAt reports whether a query begins at token i.
 func (p *parser) queryAt(i int) bool {
@@ -40,6 +40,7 @@ func (r *reader) query(lo, hi int, l level) *level {
 		lo = r.with(lo+1, hi, first)
 	}
 	var others []*level
+	var columns []string
 	for now := first; ; {
 		end := lo
 		for end < hi && r.toks[end].key != kSetOp {
@@ -48,32 +49,37 @@ func (r *reader) query(lo, hi int, l level) *level {
 		end = min(end, hi)
 		r.branch(now, lo, end)
 		if end == hi {
-			r.unite(first, others)
+			first.many = first.many || first.query.From
+			first.tables = first.tables || first.query.Tables
+			for _, o := range others {
+				r.unite(first, o)
+			}
 			return first
 		}
 		lo = end + 1
 		for r.key(lo) == kAll || r.key(lo) == kDistinct {
 			lo++
 		}
+		if columns == nil {
+			columns = first.names()
+		}
 		now = r.open(l)
-		now.columns = first.names()
+		now.columns = columns
 		others = append(others, now)
 	}
 }
 
-// unite makes the first level of a UNION speak for all of them.
-func (r *reader) unite(first *level, others []*level) {
-	for _, o := range others {
-		// ORDER BY and LIMIT stand after the last one, for all.
-		first.query.OrderBy = first.query.OrderBy || o.query.OrderBy
-		first.query.Limit = first.query.Limit || o.query.Limit
-		first.query.Tables = first.query.Tables || o.query.Tables
-		first.query.From = true
-		first.pure = first.pure && o.pure
-		for i, item := range first.items {
-			if name := first.itemName(item); i < len(o.items) && !o.clean[o.itemName(o.items[i])] {
-				delete(first.clean, name)
-			}
+// unite makes the first level of a UNION speak for another one too.
+func (r *reader) unite(first, other *level) {
+	// ORDER BY and LIMIT stand after the last one, for all.
+	first.query.OrderBy = first.query.OrderBy || other.query.OrderBy
+	first.query.Limit = first.query.Limit || other.query.Limit
+	first.many = true
+	first.tables = first.tables || other.tables || other.query.Tables
+	first.pure = first.pure && other.pure
+	for i := range min(len(first.items), len(other.items)) {
+		if !other.clean[other.itemName(other.items[i])] {
+			delete(first.clean, first.itemName(first.items[i]))
 		}
 	}
 }

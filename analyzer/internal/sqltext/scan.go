@@ -10,12 +10,15 @@ type scope struct {
 
 // scan reads an expression, or any run of tokens, for calls, columns and subqueries.
 func (r *reader) scan(lo, hi int, s scope) {
-	keyEnd := -1 // the end of the lock call's arguments which i is in
+	keyEnd, orderEnd := -1, -1 // the ends of the lock call's arguments and of the ORDER BY which i is in
 	for i := lo; i < hi; i++ {
 		t := &r.toks[i]
 		here := s
 		if i < keyEnd {
 			here.key, here.unit = true, nil
+		}
+		if i < orderEnd {
+			here.unit = nil
 		}
 		switch {
 		case t.kind == hole:
@@ -33,6 +36,9 @@ func (r *reader) scan(lo, hi int, s scope) {
 			i = r.typeEnd(i+1, hi) - 1
 		case t.key == kOrder && r.key(i+1) == kBy: // in an aggregate or a window
 			r.st.OrderBy = true
+			for orderEnd = i; orderEnd < hi && !r.is(orderEnd, ")"); orderEnd++ {
+				orderEnd = max(orderEnd, r.toks[orderEnd].match)
+			}
 		case r.isName(i):
 			p := r.path(i, hi)
 			i = p.end - 1
@@ -67,11 +73,11 @@ func (r *reader) subquery(i, end int, s scope) {
 
 // column notes a column's name.
 func (r *reader) column(p path, s scope) {
-	name := r.name(p.last)
-	r.mentions[name] = append(r.mentions[name], p.last)
 	if r.is(p.end, ".") { // t.*
 		return
 	}
+	name := r.name(p.last)
+	r.mentions[name] = append(r.mentions[name], p.last)
 	if s.unit != nil && !constants[name] {
 		s.unit.names = append(s.unit.names, name)
 	}
@@ -113,12 +119,19 @@ func (r *reader) call(f *Func, p path, s scope) *found {
 	return r.add(f, p, p.end+1, r.toks[p.end].match, s)
 }
 
+// maxNested bounds the arguments, in tokens, which are written out for a call inside another call's arguments. Without a
+// bound, calls in calls in calls would take quadratic time.
+const maxNested = 64
+
 // add notes a call whose arguments are [lo, hi).
 func (r *reader) add(f *Func, p path, lo, hi int, s scope) *found {
 	name := &r.toks[p.last]
 	c := Call{
 		Func: f, Scope: f.Scope, Shared: f.Shared, Place: s.place, Column: -1,
-		Args: r.args(f, lo, hi), Pos: r.offset(name.start), End: r.offset(name.end),
+		Pos: r.offset(name.start), End: r.offset(name.end),
+	}
+	if !s.key || hi-lo < maxNested {
+		c.Args = r.args(f, lo, hi)
 	}
 	c.NameOnly = f.Dialect == SQLServer && len(c.Args) == 0
 	c.settle()

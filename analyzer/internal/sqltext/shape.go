@@ -67,6 +67,8 @@ func (p *parser) operandEnd(lo, hi int) int {
 		i = p.toks[lo].match + 1
 	case p.key(lo) == kCase:
 		i = p.caseEnd(lo, hi)
+	case p.signed(lo), p.is(lo, "%"): // -1, %d
+		i = lo + 2
 	case p.isName(lo):
 		if i = p.path(lo, hi).end; i < hi && p.is(i, "(") {
 			i = p.toks[i].match + 1
