@@ -22,7 +22,6 @@ func TestMain(m *testing.M) { os.Exit(testMain(m)) }
 
 func testMain(m *testing.M) int {
 	var err error
-	// max_prepared_transactions counts in the limit of LockAll, and is 0 by default.
 	server, err = pgtest.New(context.Background())
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
