@@ -78,6 +78,13 @@ func addText(out []Text, t Text) []Text {
 }
 
 func (p *Program) leafTexts(l Leaf, depth int) []Text {
+	if l.Path != "" && depth < maxNesting {
+		if field, rest := l.Field(); field != nil {
+			if stores, ok := p.FieldStores(field, rest); ok {
+				return p.leavesTexts(stores, depth+1)
+			}
+		}
+	}
 	switch v := l.Value.(type) {
 	case *ssa.Const:
 		return constText(v)
@@ -97,9 +104,6 @@ func (p *Program) leafTexts(l Leaf, depth int) []Text {
 		if out := p.callTexts(p.Resolve(v, l.Frame), depth); out != nil {
 			return out
 		}
-	}
-	if l.Value != nil && l.Path != "" && l.Param() != nil {
-		return []Text{{S: sqltext.Hole, Open: true}}
 	}
 	return hole
 }

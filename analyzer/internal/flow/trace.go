@@ -78,6 +78,18 @@ type Leaf struct {
 	Via    []types.Object
 }
 
+// Field returns the first field of the leaf's path, and the path from there.
+func (l Leaf) Field() (*types.Var, Path) {
+	if l.Path == "" {
+		return nil, ""
+	}
+	name, rest := l.Path.cut()
+	if f := Field((Leaf{Value: l.Value, Result: l.Result}).Type(), name); f != nil {
+		return f.Origin(), rest
+	}
+	return nil, ""
+}
+
 // Type returns the type of what the leaf stands for, or nil if that is not
 // known.
 func (l Leaf) Type() types.Type {

@@ -153,6 +153,7 @@ type view struct {
 	text   bool // the text has lock calls in it
 	handle bool // the type of the handle says what it is
 	param  int  // the parameter that the handle comes from, or -1
+	name   string
 }
 
 // visit looks at what call runs, seen from at, which reaches it through the
@@ -205,7 +206,12 @@ func (f *finder) look(e *execution, at ssa.CallInstruction, fn *ssa.Function, wa
 		run = append(run, statements...)
 		f.make(e, t, statements, handles, at, was, level)
 	}
-	now.param = -1
+	now.param, now.name = -1, was.name
+	if level == 0 && e.helper == nil {
+		if call := f.syntax[at.Common().Pos()]; call != nil {
+			now.name = spelled(root(e, call))
+		}
+	}
 	if !now.text {
 		if open {
 			f.export(e, nil, nil, fn, was)

@@ -178,8 +178,7 @@ func (f *finder) expanded(l flow.Leaf, depth int, get func(Handle) []Handle) []H
 func (f *finder) expand(l flow.Leaf) []flow.Leaf {
 	param := l.Param()
 	if l.Path != "" {
-		if field := firstField(l); field != nil {
-			_, rest := splitPath(l.Path)
+		if field, rest := l.Field(); field != nil {
 			if leaves, ok := f.prog.FieldStores(field, rest); ok {
 				return leaves
 			}
@@ -237,8 +236,7 @@ func (f *finder) chain(h *Handle, l flow.Leaf, depth int) {
 		}
 	}
 	if l.Path != "" && depth < maxHandleDepth {
-		if field := firstField(l); field != nil {
-			_, rest := splitPath(l.Path)
+		if field, rest := l.Field(); field != nil {
 			if leaves, ok := f.prog.FieldStores(field, rest); ok {
 				var kinds []Handle
 				for _, e := range leaves {

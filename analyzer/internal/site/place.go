@@ -3,6 +3,7 @@ package site
 import (
 	"go/ast"
 	"go/types"
+	"strings"
 
 	"golang.org/x/tools/go/ssa"
 )
@@ -32,7 +33,7 @@ func (f *finder) place(s *Site, was view, level int) {
 	}
 	if level > 0 || s.run.helper != nil {
 		if fn := common.StaticCallee(); fn != nil {
-			s.Helper = fn.Name()
+			s.Helper, _, _ = strings.Cut(fn.Name(), "[")
 		} else if common.IsInvoke() {
 			s.Helper = common.Method.Name()
 		}
@@ -58,7 +59,7 @@ func (f *finder) nameAt(s *Site, was view, level int) string {
 		return spelled(root(s.run, s.Call))
 	}
 	if param < 0 {
-		return ""
+		return was.name
 	}
 	if hasReceiver(s.Instr) {
 		if param == 0 {

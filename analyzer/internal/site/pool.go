@@ -80,7 +80,7 @@ func (f *finder) markSingle(v ssa.Value) {
 		for _, obj := range l.Via {
 			f.singles[mark{obj: obj}] = true
 		}
-		if field := firstField(l); field != nil {
+		if field, _ := l.Field(); field != nil {
 			f.singles[mark{obj: field}] = true
 		}
 	}
@@ -99,7 +99,7 @@ func (f *finder) single(l flow.Leaf, depth int) bool {
 			return true
 		}
 	}
-	if field := firstField(l); field != nil && f.singles[mark{obj: field}] {
+	if field, _ := l.Field(); field != nil && f.singles[mark{obj: field}] {
 		return true
 	}
 	if call, ok := l.Value.(*ssa.Call); ok && l.Path == "" {
@@ -165,27 +165,4 @@ func (f *finder) dedicated(l flow.Leaf) bool {
 		}
 	}
 	return false
-}
-
-func firstField(l flow.Leaf) *types.Var {
-	if l.Path == "" || l.Value == nil {
-		return nil
-	}
-	name, _ := splitPath(l.Path)
-	t := l.Value.Type()
-	if tuple, ok := t.(*types.Tuple); ok {
-		if l.Result >= tuple.Len() {
-			return nil
-		}
-		t = tuple.At(l.Result).Type()
-	}
-	if field := flow.Field(t, name); field != nil {
-		return field.Origin()
-	}
-	return nil
-}
-
-func splitPath(p flow.Path) (string, flow.Path) {
-	field, rest, _ := strings.Cut(string(p), ".")
-	return field, flow.Path(rest)
 }
