@@ -139,6 +139,9 @@ func (w *holder) block(b *ssa.BasicBlock, s *state) bool {
 		}
 		switch instr := instr.(type) {
 		case *ssa.Store:
+			if w.leaks(instr) {
+				s.held = false
+			}
 			if w.atoms[instr.Addr] {
 				s.set(instr.Addr, w.eval(instr.Val, s, 0))
 			}
