@@ -65,6 +65,8 @@ var answers = []struct {
 	{"SELECT got FROM pg_try_advisory_xact_lock($1) AS got WHERE got", []string{"FROM filters"}},
 	{"SELECT 1 FROM pg_try_advisory_lock(1) AS l(got) WHERE l.got IS TRUE", []string{"FROM filters"}},
 	{"SELECT 1 FROM pg_try_advisory_lock(1) WHERE NOT pg_try_advisory_lock", []string{"FROM filters not"}},
+	{"SELECT 1 FROM ROWS FROM (pg_try_advisory_lock(1), pg_try_advisory_lock(2)) AS l(a, b) WHERE a AND NOT b",
+		[]string{"FROM filters", "FROM filters not"}},
 	{"SELECT 1 FROM (SELECT pg_try_advisory_xact_lock(42) AS ok OFFSET 0) q WHERE ok", []string{"SELECT filters"}},
 	{"SELECT 1 FROM (SELECT pg_try_advisory_lock(1)) q WHERE pg_try_advisory_lock = true", []string{"SELECT filters"}},
 	{"SELECT s.id FROM seats s JOIN LATERAL pg_try_advisory_lock(s.id) l ON l", []string{"FROM filters"}},
@@ -72,6 +74,20 @@ var answers = []struct {
 	{"SELECT 1 WHERE (SELECT pg_try_advisory_lock(1))", []string{"SELECT filters"}},
 	{"SELECT count(*) FROM seats HAVING bool_or(pg_try_advisory_lock(1))", []string{"WHERE filters"}},
 	{"WITH l AS (SELECT id, pg_try_advisory_lock(id) AS ok FROM seats) SELECT id FROM l WHERE ok LIMIT 1", []string{"SELECT filters"}},
+	{`WITH RECURSIVE walk AS (
+		SELECT (j).*, pg_try_advisory_lock((j).id) AS locked
+		FROM (SELECT j FROM jobs AS j WHERE queue = $1 AND asked_at <= now() ORDER BY asked_at, id LIMIT 1) AS t1
+		UNION ALL (
+			SELECT (j).*, pg_try_advisory_lock((j).id) AS locked
+			FROM (
+				SELECT (
+					SELECT j FROM jobs AS j WHERE queue = $1 AND asked_at <= now() AND (asked_at, id) > (walk.asked_at, walk.id)
+					ORDER BY asked_at, id LIMIT 1
+				) AS j
+				FROM walk WHERE walk.id IS NOT NULL LIMIT 1
+			) AS t1
+		)
+	) SELECT id, queue, note FROM walk WHERE locked LIMIT 1`, []string{"SELECT filters", "SELECT filters"}},
 
 	// The SQL uses it, or may.
 	{"SELECT CASE WHEN pg_try_advisory_lock(1) THEN do_work() END", []string{"SELECT consumed"}},

@@ -112,7 +112,7 @@ func (b *blockReader) end(lo, hi int) int {
 func (b *blockReader) statement(lo, hi int) {
 	switch b.key(lo) {
 	case kEnd, kNull:
-	case kIf, kCase, kWhen, kAssign, kFetch:
+	case kIf, kCase, kWhen, kHead, kFetch:
 		b.expression(lo+1, hi)
 	case kFor:
 		for i := lo; i < hi; i++ {

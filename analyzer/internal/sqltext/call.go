@@ -32,7 +32,7 @@ type Call struct {
 	// Query is the level which the call stands in; nil outside of queries (EXEC, IF in a DO block, a builder's fragment).
 	Query *Query
 
-	// Pos and End are the bytes of the function's name in the text, quotes included, schema not. They are -1 in a body which
+	// Pos and End are the bytes of the function's name in the text, quotes included, schema or package not. They are -1 in a body which
 	// is written as a string with escapes, where bytes of the text and of the body differ.
 	Pos, End int
 }
@@ -43,7 +43,7 @@ type Place uint8
 // The clauses that rules tell apart.
 const (
 	Other  Place = iota
-	Select       // select list
+	Select       // select list, RETURNING, VALUES
 	From         // a function in FROM, also LATERAL
 	Where        // WHERE or HAVING
 	On           // the condition of a join

@@ -19,7 +19,7 @@ func (r *reader) clauses(l *level, now clause, lo, hi int) {
 			i = r.toks[i].match
 			continue
 		}
-		if next, ok := r.clauseAt(l, i); ok {
+		if next, ok := r.clauseAt(l, now, i); ok {
 			r.clause(l, now, lo, i)
 			now, lo = next, i+1
 		}
@@ -65,7 +65,7 @@ func (r *reader) clause(l *level, c clause, lo, hi int) {
 }
 
 // clauseAt reports whether token i begins another clause of the level, and notes what the clause says about the level.
-func (r *reader) clauseAt(l *level, i int) (clause, bool) {
+func (r *reader) clauseAt(l *level, now clause, i int) (clause, bool) {
 	before := r.key(i - 1)
 	if before == kAs {
 		return 0, false // an alias
@@ -73,6 +73,9 @@ func (r *reader) clauseAt(l *level, i int) (clause, bool) {
 	switch key := r.toks[i].key; key {
 	case kFrom:
 		if before == kDistinct && (r.key(i-2) == kIs || r.key(i-2) == kNot) {
+			return 0, false
+		}
+		if now == clauseFrom && r.isWord(i-1, "rows") { // ROWS FROM (…)
 			return 0, false
 		}
 		return clauseFrom, true

@@ -16,6 +16,13 @@ func (r *reader) from(l *level, lo, hi int) {
 			i = r.toks[i+1].match + 1
 		case r.is(i, "("):
 			i = r.group(l, i, hi)
+		case r.isWord(i, "tablesample"):
+			if i++; i < hi && r.isName(i) {
+				i = r.path(i, hi).end
+			}
+			if i < hi && r.is(i, "(") {
+				i = r.toks[i].match + 1
+			}
 		case t.kind == hole:
 			l.query.From, l.query.Tables = true, true
 			l.sources = append(l.sources, &source{})
@@ -49,8 +56,8 @@ func (r *reader) group(l *level, i, hi int) int {
 // element reads a table, a CTE, or a function in FROM. It returns what follows it and its alias.
 func (r *reader) element(l *level, i, hi int) int {
 	p := r.path(i, hi)
-	if r.isWord(i, "rows") && r.key(p.end) == kFrom && r.is(p.end+1, "(") { // ROWS FROM (f(), g())
-		return p.end + 2
+	if r.isWord(i, "rows") && r.key(p.end) == kFrom && r.is(p.end+1, "(") && p.end+1 < hi {
+		return r.rowsFrom(l, p.end+1, hi)
 	}
 	src := &source{name: r.name(p.last)}
 	l.sources = append(l.sources, src)
@@ -90,6 +97,23 @@ func (r *reader) element(l *level, i, hi int) int {
 	}
 	r.scan(p.end+1, end, scope{level: l, place: From})
 	return i
+}
+
+// rowsFrom reads ROWS FROM (f(), g()) AS alias (columns), which lays the functions' rows side by side.
+func (r *reader) rowsFrom(l *level, open, hi int) int {
+	before, end := len(l.sources), min(r.toks[open].match, hi)
+	r.from(l, open+1, end)
+	alias, cols, next := r.alias(end+1, hi)
+	for i, s := range l.sources[before:] {
+		s.alias = alias
+		if i < len(cols) {
+			s.cols = cols[i : i+1]
+		}
+		if s.lock != nil {
+			s.lock.srcEnd = next
+		}
+	}
+	return next
 }
 
 // alias reads [AS] name [(columns)] at i, and WITH ORDINALITY before it.

@@ -22,6 +22,9 @@ func (r *reader) callProcedure(lo, hi int, assigned bool) {
 		r.scan(max(lo, p.end), hi, scope{})
 		return
 	}
+	if f.Dialect == SQLServer && r.st.Verb != "CALL" {
+		r.st.Verb = "EXEC"
+	}
 	from, to, into := p.end, hi, false
 	if r.is(p.end, "(") && p.end < hi {
 		from, to = p.end+1, min(r.toks[p.end].match, hi)

@@ -99,7 +99,7 @@ func (r *reader) read(lo, hi int) {
 		r.control(lo, hi)
 	case kFetch:
 	default:
-		if r.sqlserver && (r.key(lo) == kIf || r.key(lo) == kElse || r.key(lo) == kAssign) {
+		if r.sqlserver && (r.key(lo) == kIf || r.key(lo) == kElse || r.key(lo) == kHead) {
 			r.scan(lo+1, hi, scope{})
 			return
 		}
@@ -123,8 +123,7 @@ func (r *reader) readOther(lo, hi int) {
 		}
 	case r.isName(lo):
 		if p := r.path(lo, hi); r.sqlserver && !r.is(p.end, "(") {
-			if f := r.lockFunc(p); f != nil { // EXEC may be left out
-				r.st.Verb = "EXEC"
+			if r.lockFunc(p) != nil { // EXEC may be left out
 				r.callProcedure(lo, hi, false)
 				return
 			}

@@ -11,7 +11,8 @@
 // Only what the server runs counts. There are no calls in comments and string literals, in the bodies of CREATE FUNCTION,
 // PROCEDURE, TRIGGER, RULE and VIEW, in GRANT, DROP, ALTER and COMMENT ON, in PREPARE (it runs nothing; EXECUTE does,
 // and its text is not at hand), in EXPLAIN without ANALYZE, and in a CTE which nothing reads (servers do not run it). The
-// body of DO runs, and so do anonymous blocks and the constant text of EXECUTE in them.
+// body of DO runs, and so do anonymous blocks and the constant text of EXECUTE in them. A cursor's query counts where the
+// cursor is declared.
 package sqltext
 
 // Hole stands in a text for a part which is not known before the program runs.

@@ -40,6 +40,8 @@ var statements = []struct {
 	{"SELECT pg_advisory_xact_lock(id) FROM (SELECT id FROM seats ORDER BY id) s", []string{"SELECT order"}},
 	{"SELECT array_agg(pg_try_advisory_xact_lock(id) ORDER BY id) FROM seats", []string{"SELECT order"}},
 	{"SELECT 1 FROM pg_advisory_xact_lock(1)", []string{"SELECT"}},
+	{"SELECT a FROM ROWS FROM (pg_try_advisory_xact_lock(1), pg_try_advisory_xact_lock(2)) AS l(a, b)", []string{"SELECT"}},
+	{"SELECT pg_advisory_xact_lock(id) FROM seats AS s (id) TABLESAMPLE system (50) WHERE free", []string{"SELECT"}},
 	{"SELECT * FROM pg_advisory_xact_lock(1)", []string{"SELECT"}},
 	{"SELECT 'locked' AS state, NULL, pg_advisory_xact_lock(hashtext($1))", []string{"SELECT"}},
 	{"SELECT pg_advisory_xact_lock(do_work())", []string{"SELECT"}},
@@ -154,6 +156,9 @@ func TestStatementsElsewhere(t *testing.T) {
 		{"DO GET_LOCK('a', 1)", []string{"DO"}},
 		{"DO SLEEP(1)", []string{"DO calls"}},
 		{"REPLACE INTO t VALUES (1)", []string{"REPLACE writes"}},
+		{"EXECUTE sp_getapplock 'a', 'Exclusive'", []string{"EXEC"}},
+		{"sp_releaseapplock 'a'", []string{"EXEC"}},
+		{"{call sp_releaseapplock('a')}", []string{"CALL"}},
 		{"SELECT TOP (1) id FROM t", []string{"SELECT columns"}},
 
 		// Holes.

@@ -32,7 +32,7 @@ const (
 	kAnalyze
 	kAnd
 	kAs
-	kAssign // words that head a statement in a body, followed by an expression
+	kHead // words that head a statement of a procedural language, before an expression
 	kBegin
 	kBetween
 	kBy
@@ -100,9 +100,9 @@ const (
 
 var keywords = map[string]keyword{
 	"all": kAll, "analyse": kAnalyze, "analyze": kAnalyze, "and": kAnd, "as": kAs,
-	"assert": kAssign, "close": kAssign, "continue": kAssign, "exit": kAssign, "foreach": kAssign, "get": kAssign,
-	"move": kAssign, "open": kAssign, "raise": kAssign, "return": kAssign, "until": kAssign, "while": kAssign,
-	"elsif": kAssign, "elseif": kAssign, "print": kAssign, "raiserror": kAssign, "throw": kAssign,
+	"assert": kHead, "close": kHead, "continue": kHead, "exit": kHead, "foreach": kHead, "get": kHead,
+	"move": kHead, "open": kHead, "raise": kHead, "return": kHead, "until": kHead, "while": kHead,
+	"elsif": kHead, "elseif": kHead, "print": kHead, "raiserror": kHead, "throw": kHead,
 	"begin": kBegin, "between": kBetween, "by": kBy, "call": kCall, "case": kCase, "conflict": kConflict, "duplicate": kConflict,
 	"create": kCreate, "cursor": kCursor, "declare": kDeclare, "delete": kDelete, "distinct": kDistinct, "do": kDo,
 	"else": kElse, "end": kEnd, "exception": kException, "exec": kExec, "execute": kExec, "explain": kExplain,
@@ -120,7 +120,7 @@ var keywords = map[string]keyword{
 	"tran": kTransaction, "transaction": kTransaction, "work": kTransaction,
 	"true": kTrue, "update": kUpdate, "using": kUsing, "values": kValues, "when": kWhen, "where": kWhere, "window": kWindow, "with": kWith,
 	"any": noise, "array": noise, "asc": noise, "desc": noise, "exists": noise, "ilike": noise, "interval": noise,
-	"isnull": noise, "like": noise, "notnull": noise, "recursive": noise, "similar": noise, "some": noise,
+	"isnull": noise, "like": noise, "notnull": noise, "recursive": noise, "similar": noise, "some": noise, "tablesample": noise,
 }
 
 const longestKeyword = len("straight_join")
