@@ -77,12 +77,49 @@ func (u *uses) loads(addr ssa.Value) {
 // besides the calls in except, which fill it. An address that is not a local
 // variable's is taken for read.
 func Read(addr ssa.Value, except map[ssa.Instruction]bool) bool {
+	addr = Variable(addr)
 	if _, ok := addr.(*ssa.Alloc); !ok {
-		if _, ok := addr.(*ssa.FreeVar); !ok {
-			return true
-		}
+		return true
 	}
 	return readAt(addr, except)
+}
+
+// Variable returns the local variable that an address is, in the function that
+// declares it: closures know it by a free variable.
+func Variable(addr ssa.Value) ssa.Value {
+	for {
+		free, ok := addr.(*ssa.FreeVar)
+		if !ok {
+			return addr
+		}
+		bound := binding(free)
+		if bound == nil {
+			return addr
+		}
+		addr = bound
+	}
+}
+
+// binding returns what a free variable is bound to, if that is one value.
+func binding(free *ssa.FreeVar) ssa.Value {
+	fn := free.Parent()
+	var bound ssa.Value
+	for i, fv := range fn.FreeVars {
+		if fv != free {
+			continue
+		}
+		for _, r := range referrers(fn) {
+			c, ok := r.(*ssa.MakeClosure)
+			if !ok || c.Fn != fn || i >= len(c.Bindings) {
+				continue
+			}
+			if bound != nil && bound != c.Bindings[i] {
+				return nil
+			}
+			bound = c.Bindings[i]
+		}
+	}
+	return bound
 }
 
 func readAt(addr ssa.Value, except map[ssa.Instruction]bool) bool {

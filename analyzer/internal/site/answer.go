@@ -239,6 +239,9 @@ func (f *finder) filled(a *Answer, dests []ssa.Value, lock *sqltext.Call, fill s
 	for _, d := range dests {
 		cell := dynamic(d)
 		a.Cells = append(a.Cells, cell)
+		if v := flow.Variable(cell); v != cell {
+			a.Cells = append(a.Cells, v)
+		}
 		if flow.Read(cell, map[ssa.Instruction]bool{fill: true}) {
 			a.Read = true
 		}

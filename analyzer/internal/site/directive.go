@@ -37,11 +37,88 @@ func parseDirective(pass *analysis.Pass, file *ast.File, c *ast.Comment, rest st
 		}
 	}
 	at := pass.Fset.Position(c.Pos())
-	d.file, d.first, d.end = at.Filename, at.Line, at.Line+1
+	d.file, d.first, d.end = at.Filename, at.Line, at.Line
 	if decl := documented(file, c); decl != nil {
 		d.end = pass.Fset.Position(decl.End()).Line
+		return d
 	}
+	d.cover(pass.Fset, file, c)
 	return d
+}
+
+// cover finds the lines that a directive in a body speaks of: its own if there
+// is code before it, else the next one; and those of the statement that this
+// line is a part of.
+func (d *Directive) cover(fset *token.FileSet, file *ast.File, c *ast.Comment) {
+	line := func(pos token.Pos) int { return fset.Position(pos).Line }
+	own, trails := d.first, false
+	ast.Inspect(file, func(n ast.Node) bool {
+		if n == nil || n.Pos() > c.Pos() {
+			return false
+		}
+		if _, isFile := n.(*ast.File); !isFile && n.End() <= c.Pos() && line(n.End()) == own {
+			trails = true
+		}
+		if block, ok := n.(*ast.BlockStmt); ok && line(block.Lbrace) == own {
+			trails = true
+		}
+		return !trails
+	})
+	target := own
+	if !trails {
+		target++
+		d.end = target
+	}
+	best := 1 << 30
+	ast.Inspect(file, func(n ast.Node) bool {
+		first, last, ok := header(n)
+		if !ok {
+			return true
+		}
+		if f, l := line(first), line(last); f <= target && target <= l && l-f < best {
+			best = l - f
+			d.first, d.end = min(f, own), l
+		}
+		return true
+	})
+}
+
+// header returns where a statement begins, and where it ends or its body
+// begins.
+func header(n ast.Node) (first, last token.Pos, ok bool) {
+	switch n := n.(type) {
+	case *ast.IfStmt:
+		return n.Pos(), n.Body.Lbrace, true
+	case *ast.ForStmt:
+		return n.Pos(), n.Body.Lbrace, true
+	case *ast.RangeStmt:
+		return n.Pos(), n.Body.Lbrace, true
+	case *ast.SwitchStmt:
+		return n.Pos(), n.Body.Lbrace, true
+	case *ast.TypeSwitchStmt:
+		return n.Pos(), n.Body.Lbrace, true
+	case *ast.BlockStmt, *ast.LabeledStmt, *ast.SelectStmt, *ast.CaseClause, *ast.CommClause, *ast.EmptyStmt:
+		return 0, 0, false
+	case ast.Stmt:
+		return n.Pos(), beforeBody(n), true
+	case *ast.ValueSpec:
+		return n.Pos(), n.End(), true
+	}
+	return 0, 0, false
+}
+
+// beforeBody returns where a statement ends, or where the body of a function
+// literal in it begins.
+func beforeBody(n ast.Node) token.Pos {
+	end := n.End()
+	ast.Inspect(n, func(n ast.Node) bool {
+		if lit, ok := n.(*ast.FuncLit); ok {
+			end = min(end, lit.Body.Lbrace)
+			return false
+		}
+		return true
+	})
+	return end
 }
 
 // documented returns the declaration that a comment is in the doc of, or nil.

@@ -428,7 +428,9 @@ func cleanup(t *testing.T, db *sql.DB) {
 	})
 }
 
-type releaser interface{ Release(context.Context, *sql.Conn) error }
+type releaser interface {
+	Release(context.Context, *sql.Conn) error
+}
 
 func byInterface(ctx context.Context, db *sql.DB, r releaser, dig func() error) error {
 	conn, err := db.Conn(ctx)
