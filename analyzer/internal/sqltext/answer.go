@@ -101,21 +101,22 @@ func (r *reader) enter(c *Call, l *level, names []string, lo, hi, hops int) {
 			return
 		}
 	}
+	if r.blind || r.st.Open {
+		return
+	}
 	for _, name := range names {
 		if u := l.byItem[name]; u != nil && uses == 1 {
 			r.leave(c, l, u, hops)
 			return
 		}
 	}
-	if uses > 0 {
-		return
-	}
 	switch {
+	case uses > 0:
 	case l.star != nil:
 		star := *l.star
 		star.blur = star.blur || len(l.sources) > 1
 		r.leave(c, l, &star, hops)
-	case !l.open && !r.st.Open:
+	default:
 		c.Answer = Dropped
 	}
 }
@@ -138,7 +139,7 @@ func (r *reader) uses(name string, lo, hi int) int {
 
 // runs reports whether the server runs a level. It leaves out a CTE which nothing reads, unless it changes data.
 func (r *reader) runs(l *level) bool {
-	if l == nil || r.st.Open {
+	if l == nil || r.st.Open || r.blind {
 		return true
 	}
 	if known, ok := r.run[l]; ok {

@@ -91,6 +91,9 @@ var answers = []struct {
 
 	// The SQL uses it, or may.
 	{"SELECT CASE WHEN pg_try_advisory_lock(1) THEN do_work() END", []string{"SELECT consumed"}},
+	{"SELECT coalesce(pg_try_advisory_lock(id), free), CASE id WHEN 1 THEN pg_try_advisory_lock(1) END FROM seats",
+		[]string{"SELECT consumed", "SELECT consumed"}},
+	{"SELECT coalesce(pg_try_advisory_lock(1), NULL::boolean)", []string{"SELECT returned 0"}},
 	{"SELECT CASE WHEN free THEN pg_try_advisory_lock(id) END FROM seats", []string{"SELECT consumed"}},
 	{"SELECT 1 / pg_try_advisory_lock(1)::int", []string{"SELECT consumed"}},
 	{"SELECT pg_try_advisory_lock(1) AND pg_try_advisory_lock(2)", []string{"SELECT consumed", "SELECT consumed"}},
@@ -159,6 +162,12 @@ func TestAnswersElsewhere(t *testing.T) {
 		{"SELECT 1 FROM pg_try_advisory_lock(1) AS ok " + hole, []string{"FROM consumed"}},
 		{"SELECT " + hole + " FROM pg_try_advisory_lock(1) AS ok", []string{"FROM consumed"}},
 		{"SELECT " + hole + ", pg_try_advisory_lock(1)", []string{"SELECT returned -1"}},
+		{"SELECT ok FROM pg_try_advisory_lock(1) AS ok WHERE " + hole, []string{"FROM consumed"}},
+		{"SELECT ok FROM pg_try_advisory_lock(1) AS ok, seats WHERE id = " + hole + " AND row IN (" + hole + ") LIMIT " + hole,
+			[]string{"FROM returned 0"}},
+		{"SELECT ok FROM pg_try_advisory_lock(" + hole + ") AS ok WHERE ok AND " + hole, []string{"FROM filters"}},
+		{"WITH l AS (SELECT pg_try_advisory_lock(1) AS ok) SELECT ok FROM " + hole, []string{"SELECT consumed"}},
+		{"WITH l AS (SELECT pg_try_advisory_lock(1) AS ok) SELECT 1 FROM " + hole, []string{"SELECT consumed"}},
 		{"SELECT pg_try_advisory_lock(1) " + hole, []string{"SELECT consumed"}},
 		{"SELECT pg_try_advisory_lock(" + hole + ") FROM " + hole + " WHERE id = " + hole, []string{"SELECT returned 0"}},
 	} {

@@ -102,8 +102,6 @@ func (b *blockReader) end(lo, hi int) int {
 			return i
 		case t.key == kCase && i > lo && !closes:
 			i = b.caseEnd(i, hi) - 1
-		case t.key == kBegin && i > lo && b.key(lo) != kCreate:
-			return i
 		}
 	}
 	return hi
@@ -192,7 +190,7 @@ func (b *blockReader) expression(lo, hi int) {
 func (b *blockReader) add(lo, hi int) {
 	r := b.reader()
 	r.body = true
-	r.st.Open = b.open(lo, hi)
+	r.st.Open = b.opens(lo, hi)
 	r.read(lo, hi)
 	r.st.Calls = append(r.st.Calls, r.answers()...)
 	b.merge(&r.st)

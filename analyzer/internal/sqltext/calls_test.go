@@ -121,6 +121,7 @@ var found = []struct {
 		DECLARE
 			ok boolean := pg_try_advisory_lock(1);
 			r record;
+			n int[];
 		BEGIN
 			<<rows>>
 			FOR r IN SELECT id FROM seats WHERE pg_try_advisory_lock(id) LOOP
@@ -129,6 +130,7 @@ var found = []struct {
 				SELECT CASE WHEN ok THEN 1 ELSE 2 END, pg_try_advisory_lock(7) INTO r;
 				EXIT rows WHEN pg_try_advisory_lock(8);
 			END LOOP;
+			n[1] := pg_try_advisory_lock(13)::int;
 			FOR i IN 1..3 LOOP PERFORM pg_advisory_lock(i); END LOOP;
 			WHILE pg_try_advisory_lock(9) LOOP EXIT; END LOOP;
 			BEGIN
@@ -141,7 +143,7 @@ var found = []struct {
 		[]string{
 			"pg_try_advisory_lock(1)", "pg_try_advisory_lock(id)", "pg_try_advisory_lock(2)", "pg_try_advisory_lock(3)",
 			"pg_advisory_lock(4)", "pg_try_advisory_lock(5)", "pg_try_advisory_lock(6)", "pg_try_advisory_lock(7)",
-			"pg_try_advisory_lock(8)", "pg_advisory_lock(i)", "pg_try_advisory_lock(9)", "pg_advisory_lock(10)",
+			"pg_try_advisory_lock(8)", "pg_try_advisory_lock(13)", "pg_advisory_lock(i)", "pg_try_advisory_lock(9)", "pg_advisory_lock(10)",
 			"pg_advisory_lock(%s)", "pg_try_advisory_lock(12)",
 		}},
 	{"DO $a$ BEGIN EXECUTE $b$ DO $c$ BEGIN PERFORM pg_advisory_lock(1); END $c$ $b$; END $a$", []string{"pg_advisory_lock(1)"}},
@@ -258,6 +260,12 @@ var notCalled = []string{
 	"SELECT " + hole + ".pg_advisory_lock(1)",
 	"SELECT pg_%s_lock(1), %s.pg_advisory_lock(1), pg_advisory_lock%s(1)",
 	"SELECT pg_advisory_lock, (1)",
+	"SELECT $",
+	"SELECT pg_catalog.pg_" + hole + "advisory_lock(1)",
+	"/* SELECT pg_advisory_lock(1)",
+	"SELECT 'pg_advisory_lock(1)",
+	"WITH l AS",
+	"SELECT bool_and() = , CASE END WHERE AND a",
 	"pg_advisory_lock(1) is waiting",
 	"lock with pg_advisory_lock(1)",
 	"DO LANGUAGE plpython3u 'plpy.execute(\"SELECT pg_advisory_lock(1)\")'",

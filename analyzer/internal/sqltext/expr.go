@@ -13,7 +13,7 @@ func ParseExpr(text string) []Call {
 		return p.statement(0, len(p.toks)).Calls
 	}
 	r := p.reader()
-	r.st.Open = p.open(0, len(p.toks))
+	r.st.Open = p.opens(0, len(p.toks))
 	if p.isName(0) {
 		if pa := p.path(0, len(p.toks)); pa.end == len(p.toks) {
 			if f := p.lockFunc(pa); f != nil {

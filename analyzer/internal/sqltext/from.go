@@ -24,7 +24,7 @@ func (r *reader) from(l *level, lo, hi int) {
 				i = r.toks[i].match + 1
 			}
 		case t.kind == hole:
-			l.query.From, l.query.Tables = true, true
+			l.query.From, l.query.Tables, r.blind = true, true, true
 			l.sources = append(l.sources, &source{})
 			i++
 		case r.isName(i):

@@ -17,7 +17,6 @@ type level struct {
 	items   []*unit  // select list
 	sources []*source
 	star    *unit // the first item that is a star
-	open    bool  // an item may be several
 	assigns bool  // SELECT … INTO @variable
 	many    bool  // gives more than one row, or may
 	tables  bool  // reads tables, in any of the queries that UNION joins
@@ -98,7 +97,6 @@ func (l *level) names() []string {
 
 func (l *level) addItem(u *unit) {
 	l.items = append(l.items, u)
-	l.open = l.open || u.open
 	if u.star && l.star == nil {
 		l.star = u
 	}

@@ -56,7 +56,7 @@ func (l *lexer) next() {
 	switch {
 	case c <= ' ' && c != 0:
 		l.pos++
-	case c == '-' && d == '-', c == '#' && (l.mysql || l.startsLine()):
+	case c == '-' && d == '-', c == '#' && l.mysql:
 		l.pos = endOf(src, i, "\n")
 	case c == '/' && d == '*':
 		l.pos = l.commentEnd()
@@ -133,16 +133,6 @@ func (l *lexer) dollar() {
 	default:
 		l.emit(param, tag)
 	}
-}
-
-// startsLine reports whether only white space stands before the position in its line. MySQL's # comments are known by
-// that where nothing else tells the server: to PostgreSQL # is an operator.
-func (l *lexer) startsLine() bool {
-	i := l.pos - 1
-	for i >= 0 && (l.src[i] == ' ' || l.src[i] == '\t') {
-		i--
-	}
-	return i < 0 || l.src[i] == '\n'
 }
 
 // commentEnd returns the end of the block comment at the position.

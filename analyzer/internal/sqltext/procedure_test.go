@@ -40,6 +40,10 @@ func TestProcedures(t *testing.T) {
 		{"sp_releaseapplock @Resource = 'a'", []string{"sp_releaseapplock('a') transaction status"}},
 		{"{call sp_getapplock(?, 'IntentShared', ?)}", []string{"sp_getapplock(?, 'IntentShared', ?) unknown status shared"}},
 		{"{? = call sp_getapplock(?, 'Exclusive')}", []string{"sp_getapplock(?, 'Exclusive') transaction consumed"}},
+		{"{call sp_releaseapplock}", []string{"sp_releaseapplock unknown status"}},
+		{"EXEC sp_getapplock @name OUTPUT, 'Exclusive'", []string{"sp_getapplock(@name, 'Exclusive') transaction status"}},
+		{"DECLARE @r int; CREATE TABLE #t (id int); EXEC sp_releaseapplock 'a'; CREATE INDEX i ON #t (id)",
+			[]string{"sp_releaseapplock('a') transaction status"}},
 		{"CALL sp_releaseapplock('a', 'Session')", []string{"sp_releaseapplock('a', 'Session') session status"}},
 		{"DECLARE @r INT EXEC @r = sp_getapplock 'a', 'Exclusive' SELECT @r", []string{"sp_getapplock('a', 'Exclusive') transaction consumed"}},
 		{`DECLARE @r int;

@@ -29,7 +29,7 @@ func (p *parser) groupAt(i int) bool {
 // query reads the query in [lo, hi), CTEs and set operations included, and returns its first level. The new level says
 // what the query is to the one around it.
 func (r *reader) query(lo, hi int, l level) *level {
-	first := r.open(l)
+	first := r.newLevel(l)
 	if r.deep++; r.deep > maxDeep {
 		r.deep--
 		return first
@@ -63,7 +63,7 @@ func (r *reader) query(lo, hi int, l level) *level {
 		if columns == nil {
 			columns = first.names()
 		}
-		now = r.open(l)
+		now = r.newLevel(l)
 		now.columns = columns
 		others = append(others, now)
 	}
@@ -84,7 +84,7 @@ func (r *reader) unite(first, other *level) {
 	}
 }
 
-func (r *reader) open(l level) *level {
+func (r *reader) newLevel(l level) *level {
 	l.query = &Query{}
 	if l.parent != nil {
 		l.query.Parent = l.parent.query

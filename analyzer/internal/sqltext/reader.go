@@ -13,6 +13,7 @@ type reader struct {
 	mentions  map[string][]int    // where a name stands as a column's
 	run       map[*level]bool     // whether the server runs a level
 
+	blind    bool // a hole may hold the name of a column or of a table
 	deep     int
 	body     bool // a statement in a DO block
 	discards bool // nobody sees its result: PERFORM, MySQL's DO
@@ -29,15 +30,15 @@ func (p *parser) reader() *reader {
 // statement reads the statement in [lo, hi).
 func (p *parser) statement(lo, hi int) Statement {
 	r := p.reader()
-	r.st.Open = p.open(lo, hi)
+	r.st.Open = p.opens(lo, hi)
 	r.read(lo, hi)
 	r.st.Calls = append(r.st.Calls, r.answers()...)
 	r.st.Pos, r.st.End = p.offset(p.toks[lo].start), p.offset(p.toks[hi-1].end)
 	return r.st
 }
 
-// open reports whether a hole in [lo, hi) stands where it may hold more than an operand.
-func (p *parser) open(lo, hi int) bool {
+// opens reports whether a hole in [lo, hi) stands where it may hold more than an operand.
+func (p *parser) opens(lo, hi int) bool {
 	for i := lo; i < hi; i++ {
 		if p.toks[i].kind != hole {
 			continue
@@ -135,8 +136,10 @@ func (r *reader) readOther(lo, hi int) {
 	case "COPY":
 		if r.groupAt(lo + 1) {
 			r.subquery(lo+1, min(r.toks[lo+1].match, hi), scope{})
-		} else {
-			r.st.Writes = true
+			return
+		}
+		for i := lo; i < hi; i++ {
+			r.st.Writes = r.st.Writes || r.key(i) == kFrom
 		}
 	case "SHOW", "RESET", "DISCARD", "DEALLOCATE", "USE", "DESC", "DESCRIBE", "LOCK", "CLOSE", "MOVE":
 	default:

@@ -23,6 +23,7 @@ func (r *reader) scan(lo, hi int, s scope) {
 		switch {
 		case t.kind == hole:
 			here.unit.mix()
+			r.blind = r.blind || !here.key && !r.valueHole(i)
 		case r.is(i, "("):
 			if r.queryAt(i + 1) {
 				r.subquery(i, min(t.match, hi), here)
@@ -57,6 +58,16 @@ func (r *reader) scan(lo, hi int, s scope) {
 			}
 		}
 	}
+}
+
+// valueHole reports whether the hole at i can only be a value, from what stands before it: id = , LIMIT , IN (.
+func (r *reader) valueHole(i int) bool {
+	switch r.key(i - 1) {
+	case kLimit, kOffset, kBetween, kIn:
+		return true
+	}
+	return i > 0 && r.toks[i-1].kind == punct &&
+		(r.is(i-1, "(") && r.key(i-2) == kIn || !r.is(i-1, "(") && !r.is(i-1, ",") && !r.is(i-1, ".") && !r.is(i-1, ")") && !r.is(i-1, "]"))
 }
 
 // subquery reads the query in the parentheses at i.

@@ -41,9 +41,6 @@ func (r *reader) settingName(i, hi int) string {
 	}
 	var b strings.Builder
 	for n := i; n < p.end; n++ {
-		if n > i && r.toks[n].kind != punct && r.toks[n-1].kind != punct {
-			break
-		}
 		if r.toks[n].kind == punct {
 			b.WriteString(".")
 		} else {

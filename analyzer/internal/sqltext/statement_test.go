@@ -101,6 +101,7 @@ var statements = []struct {
 	{"TRUNCATE seats", []string{"TRUNCATE writes"}},
 	{"NOTIFY x", []string{"NOTIFY writes"}},
 	{"COPY (SELECT 1) TO STDOUT", []string{"COPY"}},
+	{"COPY seats (id) TO STDOUT", []string{"COPY"}},
 	{"SELECT replace('a', 'b', 'c'), left('a', 1)", []string{"SELECT"}},
 	{"SELECT date '2020-01-01', interval '1 day', current_date, now() AT TIME ZONE 'UTC', 1::numeric(10, 2)", []string{"SELECT columns"}},
 
@@ -152,6 +153,10 @@ func TestStatementsElsewhere(t *testing.T) {
 		// Other servers.
 		{"BEGIN IMMEDIATE", []string{"BEGIN {begin}"}},
 		{"START REPLICA", []string{"START writes"}},
+		{"SAVE x", []string{"SAVE writes"}},
+		{"COPY seats FROM STDIN", []string{"COPY writes"}},
+		{"FETCH ALL FROM c", []string{"FETCH"}},
+		{"UPDATE " + hole + " SET " + hole, []string{"UPDATE writes"}},
 		{"SELECT GET_LOCK('a', 1)", []string{"SELECT"}},
 		{"DO GET_LOCK('a', 1)", []string{"DO"}},
 		{"DO SLEEP(1)", []string{"DO calls"}},
