@@ -57,9 +57,9 @@ var autocommit = rule(docAutocommit, func(r *reporter) {
 			continue
 		}
 		if s.On(site.Pool, site.Single) {
-			r.report(s, "%s on %s is outside a transaction, so the lock is free again as the statement ends: begin a transaction, and lock and work in it", verb(s), s.Name)
+			r.report(s, "%s on %s is outside a transaction, so the lock is free again as the statement ends: begin a transaction, and lock and work in it", verb(s), name(s))
 			continue
 		}
-		r.report(s, "%s on %s, where no transaction is open, is free again as the statement ends: begin a transaction, and lock and work in it", verb(s), s.Name)
+		r.report(s, "%s on %s, where no transaction is open, is free again as the statement ends: begin a transaction, and lock and work in it", verb(s), name(s))
 	}
 })

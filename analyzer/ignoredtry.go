@@ -44,7 +44,7 @@ var ignoredtry = rule(docIgnoredtry, func(r *reporter) {
 			continue
 		}
 		r.report(s, "the answer of %s on %s is thrown away, so the program goes on without the lock when another session has it: %s",
-			s.Lock.Func.Name, s.Name, lookAt(s))
+			s.Lock.Func.Name, name(s), lookAt(s))
 	}
 })
 

@@ -67,19 +67,19 @@ var lostunlock = rule(docLostunlock, func(r *reporter) {
 		switch h.Loss {
 		case site.NeverFreed:
 			r.report(s, "%s on %s is not freed on the way out at %s, and the connection goes back to its pool with the lock on it: defer the unlock right after the lock is taken",
-				verb(s), s.Name, r.line(h.At))
+				verb(s), name(s), r.line(h.At))
 		case site.NeverSent:
-			r.report(s, "%s on %s is not freed, since the unlock is never sent: Raw only builds it, run it with Exec", verb(s), s.Name)
+			r.report(s, "%s on %s is not freed, since the unlock is never sent: Raw only builds it, run it with Exec", verb(s), name(s))
 		case site.ClosedFirst:
 			r.report(s, "%s on %s stays on the connection, which is given back (%s) before the unlock is run: defer the close first and the unlock after it",
-				verb(s), s.Name, r.line(h.At))
+				verb(s), name(s), r.line(h.At))
 		case site.PanicSkips:
 			if !panics {
 				r.silenced(s)
 				continue
 			}
 			r.report(s, "%s on %s is freed, but not by a defer: a panic in between (%s) leaves the lock on the connection; defer the unlock right after the lock is taken",
-				verb(s), s.Name, r.line(h.At))
+				verb(s), name(s), r.line(h.At))
 		}
 	}
 })

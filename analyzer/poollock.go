@@ -57,11 +57,11 @@ var poollock = rule(docPoollock, func(r *reporter) {
 			continue
 		}
 		if s.Lock.Func.Dialect == sqltext.PostgreSQL {
-			r.report(s, "%s on the pool %s locks a session that goes back to the pool with the lock on it: pin one connection with %s for lock, work and unlock, or take pg_advisory_xact_lock in a transaction",
-				verb(s), s.Name, pin(s))
+			r.report(s, "%s on %s locks a session that goes back to the pool with the lock on it: pin one connection with %s for lock, work and unlock, or take pg_advisory_xact_lock in a transaction",
+				verb(s), handle(s), pin(s))
 			continue
 		}
-		r.report(s, "%s on the pool %s locks a session that goes back to the pool with the lock on it: pin one connection with %s for lock, work and unlock",
-			verb(s), s.Name, pin(s))
+		r.report(s, "%s on %s locks a session that goes back to the pool with the lock on it: pin one connection with %s for lock, work and unlock",
+			verb(s), handle(s), pin(s))
 	}
 })

@@ -33,11 +33,11 @@ var poolunlock = rule(docPoolunlock, func(r *reporter) {
 			continue
 		}
 		if s.Is(sqltext.UnlockAll) {
-			r.report(s, "%s on the pool %s frees the locks of any one of its sessions: run it on the connection that holds the lock",
-				verb(s), s.Name)
+			r.report(s, "%s on %s frees the locks of any one of its sessions: run it on the connection that holds the lock",
+				verb(s), handle(s))
 			continue
 		}
-		r.report(s, "%s on the pool %s may reach another session than the lock did, where it answers false and frees nothing: run it on the connection that took the lock",
-			verb(s), s.Name)
+		r.report(s, "%s on %s may reach another session than the lock did, where it answers false and frees nothing: run it on the connection that took the lock",
+			verb(s), handle(s))
 	}
 })

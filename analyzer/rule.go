@@ -100,15 +100,50 @@ func verb(s *site.Site) string {
 	return s.Lock.Func.Name
 }
 
+// nouns are what handles are called.
+var nouns = map[site.Kind]string{
+	site.Pool:   "pool",
+	site.Single: "database",
+	site.Conn:   "connection",
+	site.Tx:     "transaction",
+}
+
+// handle names what runs the SQL of a site, with what it is.
+func handle(s *site.Site) string {
+	noun := nouns[s.Handles[0].Kind]
+	switch {
+	case noun == "":
+		noun = "handle"
+	case s.Name == "":
+		return "a " + noun
+	}
+	if s.Behind {
+		return "the " + noun + " behind " + s.Name
+	}
+	return "the " + noun + " " + s.Name
+}
+
+// name names what runs the SQL of a site.
+func name(s *site.Site) string {
+	if s.Name != "" && !s.Behind {
+		return s.Name
+	}
+	return handle(s)
+}
+
 // pin tells how to get one connection of a pool.
 func pin(s *site.Site) string {
+	method := "Conn(ctx)"
 	switch t := s.Handles[0].Type; {
 	case strings.Contains(t, "gorm."):
-		return s.Name + ".Connection(func(tx *gorm.DB) error {…})"
+		method = "Connection(func(tx *gorm.DB) error {…})"
 	case strings.Contains(t, "pgxpool."):
-		return s.Name + ".Acquire(ctx)"
+		method = "Acquire(ctx)"
 	case strings.Contains(t, "sqlx."):
-		return s.Name + ".Connx(ctx)"
+		method = "Connx(ctx)"
 	}
-	return s.Name + ".Conn(ctx)"
+	if s.Name == "" || s.Behind {
+		return method
+	}
+	return s.Name + "." + method
 }

@@ -44,8 +44,8 @@ var sessionintx = rule(docSessionintx, func(r *reporter) {
 		if !s.BegunOn(site.Pool) && !(s.BegunOn(site.Unknown) && r.freedOn(s)) {
 			continue
 		}
-		r.report(s, "%s in the transaction %s outlives COMMIT and ROLLBACK and goes back to the pool, and in an aborted transaction the unlock fails too: take %s",
-			verb(s), s.Name, inTransaction(s))
+		r.report(s, "%s in %s outlives COMMIT and ROLLBACK and goes back to the pool, and in an aborted transaction the unlock fails too: take %s",
+			verb(s), handle(s), inTransaction(s))
 	}
 })
 

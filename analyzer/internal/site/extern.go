@@ -10,7 +10,7 @@ import (
 // libraries' ways to the same session by another name, and what the summaries
 // of packages say.
 func (f *finder) extern(c *flow.Call, result int, path flow.Path) ([]flow.Ref, bool) {
-	if result == 0 && path == "" {
+	if result == 0 && (path == "" || embeds[path]) {
 		if i, ok := sameSession(c); ok {
 			return []flow.Ref{{Operand: i}}, true
 		}
@@ -34,6 +34,9 @@ func (f *finder) extern(c *flow.Call, result int, path flow.Path) ([]flow.Ref, b
 	}
 	return out, len(out) > 0
 }
+
+// embeds are the handles that sqlx and bun embed in theirs.
+var embeds = map[flow.Path]bool{"DB": true, "Conn": true, "Tx": true}
 
 // sameSession reports whether a call of a library only gives one of its
 // operands another name or type, and which.

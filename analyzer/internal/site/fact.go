@@ -29,8 +29,16 @@ func (*Summary) String() string { return "locks" }
 type FuncSummary struct {
 	Name   string // as types.Func.FullName has it
 	Runs   []Run
+	Ops    []Op
 	Parts  []Part
 	Single bool // its first result is a pool of one
+}
+
+// An Op is what a function does to a connection of its caller besides running
+// SQL: it closes it, or ends its session.
+type Op struct {
+	Kind uint8
+	On   flow.Ref
 }
 
 // A Run is SQL that a function runs for its caller: the caller decides on the
@@ -200,6 +208,24 @@ func (f *finder) export(e *execution, statements []sqltext.Statement, handles []
 	sum.Runs = append(sum.Runs, r)
 }
 
+// exportOp notes what a function does to a connection of its caller.
+func (f *finder) exportOp(o pending, fn *ssa.Function) {
+	sum := f.ownSummary(fn)
+	if sum == nil {
+		return
+	}
+	refs, ok := f.refs(fn, f.prog.Trace(o.on.value, o.on.path, o.on.frame))
+	if !ok || len(refs) != 1 {
+		return
+	}
+	for _, have := range sum.Ops {
+		if have.On == refs[0] && have.Kind == uint8(o.kind) {
+			return
+		}
+	}
+	sum.Ops = append(sum.Ops, Op{Kind: uint8(o.kind), On: refs[0]})
+}
+
 func equal(a, b []string) bool {
 	if len(a) != len(b) {
 		return false
@@ -254,9 +280,9 @@ func (f *finder) summarize() {
 	sum := &Summary{Strings: f.strings()}
 	runs := len(sum.Strings) > 0
 	for _, s := range f.own {
-		if len(s.Runs) > 0 || len(s.Parts) > 0 || s.Single {
+		if len(s.Runs) > 0 || len(s.Ops) > 0 || len(s.Parts) > 0 || s.Single {
 			sum.Funcs = append(sum.Funcs, *s)
-			runs = runs || len(s.Runs) > 0 || s.Single
+			runs = runs || len(s.Runs) > 0 || len(s.Ops) > 0 || s.Single
 		}
 	}
 	if !runs {

@@ -78,26 +78,14 @@ func run(pass *analysis.Pass) (any, error) {
 	for _, call := range f.calls {
 		f.visit(call, nil, call, nil, 0)
 	}
-	if f.sessionLocks() {
-		for _, call := range f.calls {
-			f.visitOps(call, nil, call, 0)
-		}
-		res.Held = f.findHeld()
+	for _, call := range f.calls {
+		f.visitOps(call, nil, call, 0)
 	}
+	res.Held = f.findHeld()
 	f.summarize()
 	sort.SliceStable(f.sites, func(i, j int) bool { return f.sites[i].Pos < f.sites[j].Pos })
 	res.Sites = f.sites
 	return res, nil
-}
-
-// sessionLocks reports whether the package takes a session-level lock.
-func (f *finder) sessionLocks() bool {
-	for _, s := range f.sites {
-		if s.Lock.Scope == sqltext.Session && s.Is(sqltext.Lock, sqltext.TryLock) {
-			return true
-		}
-	}
-	return false
 }
 
 func (f *finder) index() {
@@ -153,6 +141,7 @@ type view struct {
 	text   bool // the text has lock calls in it
 	handle bool // the type of the handle says what it is
 	param  int  // the parameter that the handle comes from, or -1
+	behind bool // the handle is a part of that parameter
 	name   string
 }
 
@@ -168,7 +157,15 @@ func (f *finder) visit(call ssa.CallInstruction, frame *flow.Frame, at ssa.CallI
 	for i, e := range f.executions(call, frame) {
 		before := view{param: -1}
 		if e.helper != nil {
-			before = view{text: len(e.helper.Texts) > 0, handle: e.helper.Typed, param: e.helper.Handle.Operand}
+			before = view{
+				text:   len(e.helper.Texts) > 0,
+				handle: e.helper.Typed,
+				param:  e.helper.Handle.Operand,
+				behind: e.helper.Handle.Path != "",
+			}
+			if e.helper.Fixed {
+				before.param = -1
+			}
 		}
 		if i < len(was) {
 			before = was[i]
@@ -223,7 +220,7 @@ func (f *finder) look(e *execution, at ssa.CallInstruction, fn *ssa.Function, wa
 		param := h.Origin.Param()
 		if param != nil && (h.open || h.Kind == Conn || h.Kind == Tx) {
 			up = true
-			now.param = paramIndex(param)
+			now.param, now.behind = paramIndex(param), h.Origin.Path != ""
 		}
 		now.handle = now.handle && h.Kind != Unknown
 	}

@@ -21,6 +21,12 @@ func (f *finder) handlesOf(v ssa.Value, path flow.Path, frame *flow.Frame, depth
 		}
 		h := f.handle(l, static, depth)
 		h.Origin = l
+		if h.open {
+			if stored := f.stored(l, depth); stored != nil {
+				out = append(out, stored...)
+				continue
+			}
+		}
 		if h.Type == "" {
 			h.Type = typeString(flow.TypeAt(v.Type(), path), f.pass.Pkg)
 		}
@@ -198,6 +204,41 @@ func (f *finder) expand(l flow.Leaf) []flow.Leaf {
 	return out
 }
 
+// stored tells what a struct's field holds, which is all that is known of a
+// part of a parameter: whatever the package stores there, in constructors. It
+// returns nil unless all of that is of one kind.
+func (f *finder) stored(l flow.Leaf, depth int) []Handle {
+	field, rest := l.Field()
+	if field == nil || depth >= maxHandleDepth {
+		return nil
+	}
+	leaves, ok := f.prog.FieldStores(field, rest)
+	if !ok {
+		return nil
+	}
+	var out []Handle
+	for _, e := range leaves {
+		if c, ok := e.Value.(*ssa.Const); ok && c.Value == nil {
+			continue
+		}
+		h := f.handle(e, handleType{}, depth+1)
+		h.Origin = e
+		if h.open && e.Path != "" {
+			more := f.stored(e, depth+1)
+			if more == nil {
+				return nil
+			}
+			out = append(out, more...)
+			continue
+		}
+		out = append(out, h)
+	}
+	if kindOf(out) == Unknown {
+		return nil
+	}
+	return out
+}
+
 // chain tells what a *gorm.DB is: its type does not.
 func (f *finder) chain(h *Handle, l flow.Leaf, depth int) {
 	switch v := l.Value.(type) {
@@ -233,17 +274,6 @@ func (f *finder) chain(h *Handle, l flow.Leaf, depth int) {
 				h.Kind, h.Base = Conn, Pool
 			}
 			return
-		}
-	}
-	if l.Path != "" && depth < maxHandleDepth {
-		if field, rest := l.Field(); field != nil {
-			if leaves, ok := f.prog.FieldStores(field, rest); ok {
-				var kinds []Handle
-				for _, e := range leaves {
-					kinds = append(kinds, f.handle(e, handleType{gormFamily, chainRole}, depth+1))
-				}
-				h.Kind = kindOf(kinds)
-			}
 		}
 	}
 	h.open = h.Kind == Unknown && l.Param() != nil

@@ -86,22 +86,48 @@ func (f *finder) rawOp(c *flow.Call) opKind {
 	return noOp
 }
 
+// opsOf tells what a call does to connections: to its receiver, or as a helper
+// of another package to its operands.
+func (f *finder) opsOf(c *flow.Call) []pending {
+	if kind := f.opOf(c); kind != noOp {
+		return []pending{{kind, operand{c.Recv, "", c.Frame}}}
+	}
+	if c.Method == nil || c.Fn != nil {
+		return nil
+	}
+	sum := f.summaryOf(c.Method)
+	if sum == nil {
+		return nil
+	}
+	var out []pending
+	operands := c.Operands()
+	for _, o := range sum.Ops {
+		if o.On.Operand < len(operands) {
+			out = append(out, pending{opKind(o.Kind), operand{operands[o.On.Operand], o.On.Path, c.Frame}})
+		}
+	}
+	return out
+}
+
+type pending struct {
+	kind opKind
+	on   operand
+}
+
 // visitOps looks for what a call does to a connection, seen from at.
 func (f *finder) visitOps(call ssa.CallInstruction, frame *flow.Frame, at ssa.CallInstruction, level int) {
-	c := f.prog.Resolve(call, frame)
-	kind := f.opOf(c)
-	if kind == noOp {
-		return
-	}
-	handles := f.handlesOf(c.Recv, "", frame, 0)
-	f.ops[at] = append(f.ops[at], &op{instr: at, kind: kind, handles: handles})
-	up := false
-	for _, h := range handles {
-		up = up || h.Origin.Param() != nil
-	}
 	fn := at.Parent()
 	if frame != nil {
 		fn = frame.Outermost().Call.Parent()
+	}
+	up := false
+	for _, o := range f.opsOf(f.prog.Resolve(call, frame)) {
+		handles := f.handlesOf(o.on.value, o.on.path, o.on.frame, 0)
+		f.ops[at] = append(f.ops[at], &op{instr: at, kind: o.kind, handles: handles})
+		for _, h := range handles {
+			up = up || h.Origin.Param() != nil
+		}
+		f.exportOp(o, fn)
 	}
 	if !up || level >= maxLevels {
 		return

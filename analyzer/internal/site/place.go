@@ -39,12 +39,7 @@ func (f *finder) place(s *Site, was view, level int) {
 		}
 	}
 	s.Name = f.nameAt(s, was, level)
-	if s.Name == "" {
-		s.Name = "it"
-		if len(s.Handles) > 0 && s.Handles[0].Type != "" {
-			s.Name = "the " + s.Handles[0].Type
-		}
-	}
+	s.Behind = was.behind && s.Helper != "" && was.param >= 0
 }
 
 func (f *finder) line(n ast.Node) int { return f.pass.Fset.Position(n.Pos()).Line }

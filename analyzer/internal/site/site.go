@@ -56,7 +56,8 @@ type Site struct {
 
 	// Handles are what may run the SQL. Several are alternatives.
 	Handles []Handle
-	Name    string // of the handle, as the source spells it, or what it is
+	Name    string // of the handle, as the source spells it; "" if it does not
+	Behind  bool   // Name is that of a value which has the handle in it
 
 	// Helper is the function that runs the SQL for Instr, or nil.
 	Helper string

@@ -216,12 +216,12 @@ type repo struct{ h execer }
 func newRepo(db *sql.DB) *repo { return &repo{h: db} }
 
 func (r *repo) take(ctx context.Context) error {
-	_, err := r.h.ExecContext(ctx, "SELECT pg_advisory_lock(1)")
+	_, err := r.h.ExecContext(ctx, "SELECT pg_advisory_lock(1)") // want `on the pool r.h .*poollock`
 	return err
 }
 
 func callsRepo(ctx context.Context, db *sql.DB) error {
-	return newRepo(db).take(ctx) // want `poollock`
+	return newRepo(db).take(ctx)
 }
 
 func local(ctx context.Context, db *sql.DB) error {
