@@ -84,11 +84,13 @@ func TestNamedBinaries(t *testing.T) {
 	}
 }
 
-// Programs that the server's user cannot reach are passed over.
-func TestUnreachableBinaries(t *testing.T) {
+// Programs and directories that only root can reach are passed over, because the server
+// runs as another user.
+func TestOnlyReachableByRoot(t *testing.T) {
 	needOwn(t)
 	needRoot(t)
 	private := t.TempDir()
+	t.Setenv("TMPDIR", private)
 	writePrograms(t, private, "#!/bin/sh\n")
 	t.Setenv("ADVISORY_TEST_PG", "")
 	t.Setenv("PATH", private)

@@ -58,17 +58,3 @@ func TestDatabaseIsDropped(t *testing.T) {
 		t.Error("the forgotten session still works")
 	}
 }
-
-func TestDatabaseOfAServerThatIsDown(t *testing.T) {
-	needOwn(t)
-	r := runTest(func(tb testing.TB) {
-		srv := pgtest.Start(tb)
-		srv.Database(tb) // must not fail the test when it cannot be dropped
-		if err := srv.Kill(t.Context()); err != nil {
-			tb.Fatal(err)
-		}
-	})
-	if r.failed {
-		t.Error(r.text)
-	}
-}

@@ -136,6 +136,7 @@ func TestCloseAfterKill(t *testing.T) {
 		if id = segment(t, srv); !segmentExists(t, id) {
 			t.Errorf("there is no segment %s while the server runs", id)
 		}
+		srv.Database(tb) // that it cannot be dropped must not fail the test
 		if err := srv.Kill(t.Context()); err != nil {
 			tb.Fatal(err)
 		}

@@ -12,8 +12,6 @@ import (
 	"strings"
 	"syscall"
 	"testing"
-
-	"github.com/pgadvisory/pgadvisory/advisory/pgtest"
 )
 
 // TestAsAnotherUser runs some of these tests again as an ordinary user.
@@ -47,15 +45,6 @@ func TestAsAnotherUser(t *testing.T) {
 		t.Errorf("as the user nobody: %v\n%s", err, out)
 	}
 	assertEmpty(t, tmp)
-}
-
-// The usual directory for temporary files may be one that only root can enter.
-func TestTempDirOfRootAlone(t *testing.T) {
-	needOwn(t)
-	needRoot(t)
-	t.Setenv("TMPDIR", t.TempDir())
-	srv := pgtest.Start(t)
-	ask[int](t, srv.Open(t, "pgx"), "SELECT 1")
 }
 
 func needRoot(t *testing.T) {
