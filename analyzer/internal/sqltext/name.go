@@ -1,5 +1,7 @@
 package sqltext
 
+import "strings"
+
 // path is a name with its qualifiers: the tokens first to last, and the one after it.
 type path struct{ first, last, end int }
 
@@ -19,9 +21,11 @@ func (p *parser) name(i int) string {
 	if t.kind != quoted {
 		return lower(s)
 	}
-	if len(s) >= 2 {
-		s = s[1 : len(s)-1]
+	closing := s[:1]
+	if closing == "[" {
+		closing = "]"
 	}
+	s = strings.TrimSuffix(s[1:], closing)
 	if p.sqlserver {
 		return lower(s) // collations of the system databases ignore case
 	}

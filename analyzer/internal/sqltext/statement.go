@@ -4,7 +4,7 @@ package sqltext
 type Statement struct {
 	// Verb is the statement's first word in upper case: SELECT, DO, CREATE, BEGIN, SET, CALL, EXEC (also for EXECUTE with
 	// a procedure, and for the bare procedure call), and so on. After WITH and EXPLAIN ANALYZE it is the main query's verb
-	// (SELECT, INSERT, …). It is empty if a [Hole] hides it.
+	// (SELECT, INSERT, …). An anonymous block of Oracle has BEGIN or DECLARE, and no Control. It is empty if a [Hole] hides it.
 	Verb string
 
 	// Control tells what the statement does to the transaction.
