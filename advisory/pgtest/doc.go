@@ -6,13 +6,26 @@
 //	srv := pgtest.Start(t)
 //	db := srv.Open(t, "pgx")
 //
-// A package whose tests share one server starts it with [New] in TestMain, and
-// each test takes a database of its own with [Server.Database]: advisory locks
+// A package whose tests share one server starts it in TestMain:
+//
+//	var srv *pgtest.Server
+//
+//	func TestMain(m *testing.M) {
+//		var err error
+//		if srv, err = pgtest.New(context.Background()); err != nil {
+//			log.Fatal(err)
+//		}
+//		code := m.Run()
+//		srv.Close()
+//		os.Exit(code)
+//	}
+//
+// Each test then takes a database of its own with [Server.Database]: advisory locks
 // are per database, so such tests can run in parallel.
 //
 // # Where the server comes from
 //
-// The first of these that is there is used:
+// The first of these that is there is used (PostgreSQL 13 or newer):
 //
 //  1. The environment variable ADVISORY_TEST_DSN: a running server, used as it
 //     is and never stopped. What needs a server of its own then answers

@@ -69,9 +69,8 @@ func (h *home) startPostgres(ctx context.Context, bin string, port int) (*proces
 
 	p := &process{cmd: cmd, ended: ended}
 	if err := p.ready(ctx, h.path("data/postmaster.pid")); err != nil {
-		cmd.Process.Kill()
-		p.reap()
-		return nil, h.explain("starting the server", err)
+		killErr := p.kill(context.WithoutCancel(ctx))
+		return nil, errors.Join(h.explain("starting the server", err), killErr)
 	}
 	return p, nil
 }
@@ -148,7 +147,10 @@ func (p *process) reap() {
 	p.ended.Close()
 }
 
-// explain adds the server's log to an error.
+// logTail is how much of a long log an error shows.
+const logTail = 16 << 10
+
+// explain adds the end of the server's log to an error.
 func (h *home) explain(doing string, err error) error {
 	log, logErr := os.ReadFile(h.path("log"))
 	if logErr != nil {
@@ -157,5 +159,5 @@ func (h *home) explain(doing string, err error) error {
 	if errors.Is(err, errExited) && bytes.Contains(log, []byte("Address already in use")) {
 		err = errPortTaken
 	}
-	return fmt.Errorf("pgtest: %s: %w; its log:%s", doing, err, indented(log))
+	return fmt.Errorf("pgtest: %s: %w; its log:%s", doing, err, indented(log[max(0, len(log)-logTail):]))
 }

@@ -12,6 +12,7 @@ import (
 	"os"
 	"strings"
 	"sync"
+	"syscall"
 	"testing"
 
 	"github.com/pgadvisory/pgadvisory/advisory/pgtest"
@@ -115,6 +116,11 @@ func TestClose(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer conn.Close()
+
+	// Nor must a server that is stopped, as by a debugger.
+	if err := syscall.Kill(srv.Postmaster(), syscall.SIGSTOP); err != nil {
+		t.Fatal(err)
+	}
 
 	dir, dsn := srv.Dir(), srv.DSN()
 	for range 2 {
