@@ -126,7 +126,7 @@ func (w *holder) freesValue(v ssa.Value) bool {
 }
 
 // freesAny reports whether a function frees any lock.
-func (w *holder) freesAny(fn *ssa.Function, depth int) bool {
+func (f *finder) freesAny(fn *ssa.Function, depth int) bool {
 	if depth > maxLevels {
 		return false
 	}
@@ -136,19 +136,27 @@ func (w *holder) freesAny(fn *ssa.Function, depth int) bool {
 			if !ok {
 				continue
 			}
-			for _, s := range w.byInstr[call] {
-				if s.Is(sqltext.Unlock, sqltext.UnlockAll) {
-					return true
-				}
-			}
-			for _, o := range w.ops[call] {
-				if o.kind != giveBack {
-					return true
-				}
-			}
-			if callee := w.prog.Resolve(call, nil).Fn; callee != nil && callee != fn && w.freesAny(callee, depth+1) {
+			if !dynamicCall(call) && f.freesAt(call) { // what callbacks do is their own
 				return true
 			}
+			if callee := f.prog.Resolve(call, nil).Fn; callee != nil && callee != fn && f.freesAny(callee, depth+1) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// freesAt reports whether a call frees any lock, or ends a session.
+func (f *finder) freesAt(call ssa.CallInstruction) bool {
+	for _, s := range f.byInstr[call] {
+		if s.Is(sqltext.Unlock, sqltext.UnlockAll) {
+			return true
+		}
+	}
+	for _, o := range f.ops[call] {
+		if o.kind != giveBack {
+			return true
 		}
 	}
 	return false

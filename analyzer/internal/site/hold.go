@@ -5,6 +5,7 @@ import (
 
 	"golang.org/x/tools/go/ssa"
 
+	"github.com/pgadvisory/pgadvisory/analyzer/internal/flow"
 	"github.com/pgadvisory/pgadvisory/analyzer/internal/sqltext"
 )
 
@@ -57,6 +58,9 @@ func (f *finder) findHeld() []*Held {
 		if s.Lock.Scope != sqltext.Session || !s.Is(sqltext.Lock, sqltext.TryLock) || s.Unsent || f.pairedText(s) {
 			continue
 		}
+		if s.Helper == "" && s.run.call.Instr != s.Instr {
+			continue // one of many callbacks, which is judged itself
+		}
 		conn, fn := f.pinned(s)
 		if conn == nil || done[heldKey{s.Instr, conn}] {
 			continue
@@ -101,7 +105,7 @@ func (f *finder) pinned(s *Site) (ssa.Value, *ssa.Function) {
 			return nil, nil
 		}
 	case *ssa.Parameter:
-		if c := f.handedBy(h.Origin); c == nil || !lends[c.Method.Name()] {
+		if c := f.handedBy(h.Origin); c != nil && !lends[c.Method.Name()] || c == nil && !f.lent(h.Origin) {
 			return nil, nil
 		}
 	default:
@@ -117,6 +121,28 @@ func (f *finder) pinned(s *Site) (ssa.Value, *ssa.Function) {
 
 // lends are the methods that lend a connection to a function.
 var lends = map[string]bool{"AcquireFunc": true, "Connection": true}
+
+// lent reports whether a connection is the parameter of a callback: functions
+// of the package pin one, call the callback with it, and free nothing.
+func (f *finder) lent(l flow.Leaf) bool {
+	param := l.Param()
+	if param == nil || l.Path != "" || l.Frame != nil {
+		return false
+	}
+	i := paramIndex(param)
+	edges := f.prog.Callers(param.Parent())
+	for _, e := range edges {
+		if i < 0 || !dynamicCall(e.Instr) || f.freesAny(e.Instr.Parent(), 0) {
+			return false
+		}
+		for _, h := range f.handlesOf(e.Args[i], "", e.Frame, 0) {
+			if _, ok := h.Origin.Value.(*ssa.Call); !ok || h.Kind != Conn || h.Dedicated || h.Base == Single || !f.pins(h) {
+				return false
+			}
+		}
+	}
+	return len(edges) > 0
+}
 
 // pins reports whether a connection comes fresh from a call that takes it from
 // a pool.

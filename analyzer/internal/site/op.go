@@ -120,8 +120,9 @@ func (f *finder) visitOps(call ssa.CallInstruction, frame *flow.Frame, at ssa.Ca
 	if frame != nil {
 		fn = frame.Outermost().Call.Parent()
 	}
-	up := false
+	up, gives := false, false
 	for _, o := range f.opsOf(f.prog.Resolve(call, frame)) {
+		gives = gives || o.kind == giveBack
 		handles := f.handlesOf(o.on.value, o.on.path, o.on.frame, 0)
 		f.ops[at] = append(f.ops[at], &op{instr: at, kind: o.kind, handles: handles})
 		for _, h := range handles {
@@ -133,8 +134,16 @@ func (f *finder) visitOps(call ssa.CallInstruction, frame *flow.Frame, at ssa.Ca
 		return
 	}
 	for _, edge := range f.prog.Callers(fn) {
+		if gives && dynamicCall(edge.Instr) {
+			continue // one of many callbacks
+		}
 		if outer := flow.Enter(edge.Instr, edge.Args, fn, edge.Frame); outer != nil {
 			f.visitOps(call, frame.Within(outer), edge.Instr, level+1)
 		}
 	}
+}
+
+// dynamicCall reports whether a call is that of a function value.
+func dynamicCall(instr ssa.CallInstruction) bool {
+	return !instr.Common().IsInvoke() && instr.Common().StaticCallee() == nil
 }

@@ -643,3 +643,55 @@ func byTransaction(ctx context.Context, db *sql.DB, dig func() error) error {
 	}
 	return dig()
 }
+
+// callbacks that are lent a connection.
+
+func (m *mine) lentRight(ctx context.Context, dig func() error) error {
+	return m.with(ctx, func(c *sql.Conn) error {
+		if _, err := c.ExecContext(ctx, "SELECT pg_advisory_lock(1)"); err != nil {
+			return err
+		}
+		defer c.ExecContext(ctx, "SELECT pg_advisory_unlock(1)")
+		return dig()
+	})
+}
+
+func (m *mine) lentAndClosed(ctx context.Context) error {
+	return m.with(ctx, func(c *sql.Conn) error { return c.Close() })
+}
+
+func (m *mine) locked(ctx context.Context, fn func(*sql.Conn) error) error {
+	conn, err := m.db.Conn(ctx)
+	if err != nil {
+		return err
+	}
+	defer conn.Close()
+	if err := take(ctx, conn, 1); err != nil {
+		return err
+	}
+	defer free(context.WithoutCancel(ctx), conn, 1)
+	return fn(conn)
+}
+
+func (m *mine) closesWhatIsLocked(ctx context.Context) error {
+	return m.locked(ctx, func(c *sql.Conn) error { return c.Close() })
+}
+
+func (m *mine) cleansUp(ctx context.Context, fn func(*sql.Conn) error) error {
+	conn, err := m.db.Conn(ctx)
+	if err != nil {
+		return err
+	}
+	defer conn.Close()
+	defer conn.ExecContext(context.WithoutCancel(ctx), "SELECT pg_advisory_unlock_all()")
+	return fn(conn)
+}
+
+func (m *mine) cleanedUp(ctx context.Context, dig func() error) error {
+	return m.cleansUp(ctx, func(c *sql.Conn) error {
+		if err := take(ctx, c, 1); err != nil {
+			return err
+		}
+		return dig()
+	})
+}

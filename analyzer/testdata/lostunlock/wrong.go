@@ -324,3 +324,23 @@ func inTransactionOfConn(ctx context.Context, db *sql.DB, dig func() error) erro
 	}
 	return tx.Commit()
 }
+
+// a callback that is lent a connection.
+
+func (m *mine) with(ctx context.Context, fn func(*sql.Conn) error) error {
+	conn, err := m.db.Conn(ctx)
+	if err != nil {
+		return err
+	}
+	defer conn.Close()
+	return fn(conn)
+}
+
+func (m *mine) lent(ctx context.Context, dig func() error) error {
+	return m.with(ctx, func(c *sql.Conn) error {
+		if _, err := c.ExecContext(ctx, "SELECT pg_advisory_lock(1)"); err != nil { // want `lostunlock`
+			return err
+		}
+		return dig()
+	})
+}
