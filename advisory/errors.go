@@ -32,6 +32,23 @@ var (
 	// ErrPooler means that a pooler in transaction mode stands between this program and the server, and that what was asked for needs one
 	// and the same session throughout.
 	ErrPooler = errors.New("advisory: connection goes through a pooler in transaction mode")
+
+	// ErrNotAcquired means that [Locker.TryAcquire] did not get the lease, because another has it or was there first.
+	ErrNotAcquired = errors.New("advisory: lease is not free")
+
+	// ErrLost means that a [Lease] ended although nobody released it: its session is gone, or may be gone for all that its holder can know. Others
+	// may hold the lock by now.
+	ErrLost = errors.New("advisory: lease is lost")
+
+	// ErrReleased means that a [Lease] was released before.
+	ErrReleased = errors.New("advisory: lease was released")
+
+	// ErrClosed means that the [Locker] was closed, before the call or while it waited.
+	ErrClosed = errors.New("advisory: locker is closed")
+
+	// ErrPoolTooSmall means that the session of a [Locker] would leave no connection of the pool for the work: its MaxOpenConns is too low for
+	// the lockers on it. Nothing was locked.
+	ErrPoolTooSmall = errors.New("advisory: pool has no connection to spare for a session that holds locks")
 )
 
 // A DeadlockError means that the server broke a deadlock (40P01) by refusing this transaction its locks; the others go on. Roll back and run the transaction

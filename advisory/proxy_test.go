@@ -19,6 +19,7 @@ type proxy struct {
 	asking   map[int]bool // connections on which the client has spoken last
 	trips    int
 	nextConn int
+	frozen   chan struct{} // closed when traffic goes on; nil while it does
 }
 
 // startProxy starts a proxy to the server of a DSN, and stops it when t ends.
@@ -45,6 +46,7 @@ func startProxy(t testing.TB, dsn string) *proxy {
 		}
 	})
 	t.Cleanup(func() {
+		p.thaw()
 		listener.Close()
 		p.closeAll()
 		group.Wait()
@@ -98,7 +100,11 @@ func (p *proxy) copy(to, from net.Conn, note func()) {
 		if n > 0 {
 			p.mu.Lock()
 			note()
+			frozen := p.frozen
 			p.mu.Unlock()
+			if frozen != nil {
+				<-frozen
+			}
 			if _, err := to.Write(buf[:n]); err != nil {
 				return
 			}
@@ -114,6 +120,27 @@ func (p *proxy) closeAll() {
 	defer p.mu.Unlock()
 	for conn := range p.conns {
 		conn.Close()
+	}
+}
+
+// freeze makes the network silent: nothing is forwarded, and no connection is closed. thaw ends that, and closes all connections as a network does
+// that has forgotten them.
+func (p *proxy) freeze() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.frozen == nil {
+		p.frozen = make(chan struct{})
+	}
+}
+
+func (p *proxy) thaw() {
+	p.mu.Lock()
+	frozen := p.frozen
+	p.frozen = nil
+	p.mu.Unlock()
+	if frozen != nil {
+		p.closeAll()
+		close(frozen)
 	}
 }
 

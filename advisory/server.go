@@ -16,6 +16,8 @@ type server struct {
 	checked atomic.Bool
 	// unprepared is set once a prepared statement was not found, because a pooler gave the transaction another session.
 	unprepared atomic.Bool
+	// pinned is how many connections of the pool lockers keep, or want to.
+	pinned atomic.Int64
 }
 
 type driverKind uint8

@@ -1,0 +1,354 @@
+package advisory
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"time"
+)
+
+// A session is one connection, pinned, whose session on the server holds the locks of leases.
+//
+// One goroutine, serve, runs all statements on it, in the order in which they were enqueued. So a lock that nobody wants any more is unlocked before the next one
+// tries it, and nothing is ever locked twice. None of the statements waits for a lock. Nobody waits for that goroutine without looking at gone as well: a driver can block
+// for as long as the network is silent.
+//
+// The fields below mu's line are guarded by the locker's mutex.
+type session struct {
+	locker *Locker
+	conn   *sql.Conn
+	pid    int
+	nonce  Key
+	old    string // SQL that puts the old settings back
+
+	ctx      context.Context // ends with the session
+	cancel   context.CancelFunc
+	signal   chan struct{} // holds one when there is a task
+	gone     chan struct{} // closed when no more tasks are taken
+	finished chan struct{} // closed when serve has ended
+
+	// mu:
+	tasks     []func()
+	holds     map[Key]*lock
+	releasing map[*Lease]bool // those whose unlock is not confirmed yet
+	users     int             // callers who try to get locks
+	sent      time.Time       // when the last statement was sent that was answered well
+	deadline  *time.Timer     // runs when leases end because nothing was heard
+	over      error           // why gone is closed: errFinished, or what the session was lost by
+	clean     bool            // the connection may go back to the pool; only serve uses it
+}
+
+var errFinished = errors.New("advisory: session was given back")
+
+// begin makes a session out of a connection that is set up. sent is when the statement was sent that did so.
+func (l *Locker) begin(conn *sql.Conn, pid int, nonce Key, old string, sent time.Time) *session {
+	s := &session{locker: l, conn: conn, pid: pid, nonce: nonce, old: old, holds: make(map[Key]*lock), releasing: make(map[*Lease]bool), sent: sent,
+		signal: make(chan struct{}, 1), gone: make(chan struct{}), finished: make(chan struct{})}
+	s.ctx, s.cancel = context.WithCancel(context.Background())
+	s.deadline = time.AfterFunc(l.set.term()-time.Since(sent), s.check)
+	return s
+}
+
+// enqueue adds a task for serve, and reports whether it will be run, or dropped together with the session. The locker's mutex must be held.
+func (s *session) enqueue(task func()) bool {
+	if s.over != nil {
+		return false
+	}
+	s.tasks = append(s.tasks, task)
+	select {
+	case s.signal <- struct{}{}:
+	default:
+	}
+	return true
+}
+
+// serve runs tasks and heartbeats until the session is over.
+func (s *session) serve() {
+	defer close(s.finished)
+	defer s.close()
+	beat := time.NewTimer(s.locker.set.beat())
+	defer beat.Stop()
+	for {
+		s.watch(beat)
+		task, due := s.next()
+		switch {
+		case task != nil:
+			task()
+		case due <= 0:
+			s.beat()
+			_, due = s.next()
+			due = max(due, s.locker.set.beat()/10) // after an error that the session outlived
+		}
+		select {
+		case <-s.gone:
+			return
+		default:
+		}
+		beat.Reset(max(due, 0))
+	}
+}
+
+// watch waits for a task, the next heartbeat, or the end.
+func (s *session) watch(beat *time.Timer) {
+	select {
+	case <-s.signal:
+	case <-beat.C:
+	case <-s.gone:
+	}
+}
+
+// next returns the next task if there is one, and how long it is until the next heartbeat.
+func (s *session) next() (task func(), due time.Duration) {
+	l := s.locker
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if len(s.tasks) > 0 && s.over == nil {
+		task, s.tasks = s.tasks[0], s.tasks[1:]
+		if len(s.tasks) > 0 {
+			select {
+			case s.signal <- struct{}{}:
+			default:
+			}
+		}
+	}
+	return task, l.set.beat() - elapsed(s.sent)
+}
+
+// elapsed returns how long ago t was, by whichever clock says more: the monotonic one stands still while the machine is suspended.
+func elapsed(t time.Time) time.Duration {
+	now := time.Now()
+	return max(now.Sub(t), now.Round(0).Sub(t.Round(0)))
+}
+
+// check ends the session if it is not sure any more that it is there, and otherwise looks again in time.
+func (s *session) check() {
+	if s.expired() {
+		s.lose(fmt.Errorf("no answer from the server within %v", s.locker.set.term()))
+	}
+}
+
+// expired reports whether the session's leases have ended because nothing was heard. If not, the timer runs when they may have.
+func (s *session) expired() bool {
+	s.locker.mu.Lock()
+	defer s.locker.mu.Unlock()
+	if s.over != nil {
+		return false
+	}
+	left := s.locker.set.term() - elapsed(s.sent)
+	if left <= 0 {
+		return true
+	}
+	s.deadline.Reset(left)
+	return false
+}
+
+// exec runs a statement and returns its number of rows. Only serve may call it.
+func (s *session) exec(query string) (rows int64, err error) {
+	err = s.timed(func(ctx context.Context) error {
+		result, err := s.conn.ExecContext(ctx, query)
+		if err == nil {
+			rows, err = result.RowsAffected()
+		}
+		return err
+	})
+	if err == nil && rows == otherSession {
+		err = fmt.Errorf("%w: the statement has met another session than %d", ErrPooler, s.pid)
+	}
+	return rows, err
+}
+
+// timed runs a statement within the time in which the session is sure to be there. If it goes well, that is a sign of life, as of when it began.
+func (s *session) timed(run func(ctx context.Context) error) error {
+	s.check()
+	l := s.locker
+	l.mu.Lock()
+	deadline := s.sent.Add(l.set.term())
+	l.mu.Unlock()
+	ctx, cancel := context.WithDeadline(s.ctx, deadline)
+	defer cancel()
+	sent := time.Now()
+	err := run(ctx)
+	if err == nil {
+		err = ctx.Err() // some drivers answer nil for a statement that was cancelled halfway
+	}
+	if err != nil {
+		return err
+	}
+	l.mu.Lock()
+	if s.over == nil {
+		s.sent = sent
+	}
+	l.mu.Unlock()
+	s.check()
+	return nil
+}
+
+// beat shows the server that the client is alive. A session without leases is given back instead.
+func (s *session) beat() {
+	if s.finish() {
+		return
+	}
+	l := s.locker
+	l.beats.Add(1)
+	if _, err := s.exec(heartbeat(s.pid)); err != nil && !s.survives(err) {
+		s.lose(err)
+	}
+}
+
+// survives reports whether the session is still there after a statement of it failed. An error of the server says so, unless it is one that ends
+// connections; but it does not say what the statement has done before it failed.
+func (s *session) survives(err error) bool {
+	switch state := sqlState(err); {
+	case state == "", state[:2] == "08", state[:2] == "57" && state != "57014", state[:2] == "25" && state != "25006":
+		return false
+	}
+	return s.ctx.Err() == nil
+}
+
+// finish gives the session back if nobody needs it, and reports whether it did.
+func (s *session) finish() bool {
+	l := s.locker
+	l.mu.Lock()
+	if s.over != nil || len(s.holds) > 0 || len(s.tasks) > 0 || s.users > 0 && !l.closed {
+		l.mu.Unlock()
+		return false
+	}
+	s.end(errFinished)
+	l.mu.Unlock()
+	ctx, cancel := context.WithTimeout(context.Background(), l.set.beat())
+	defer cancel()
+	result, err := s.conn.ExecContext(ctx, putBack(s.pid, s.nonce, s.old))
+	if err == nil {
+		err = ctx.Err()
+	}
+	if err == nil {
+		var rows int64
+		if rows, err = result.RowsAffected(); err == nil && rows != granted {
+			err = errors.New("its settings could not be put back")
+		}
+	}
+	s.clean = err == nil
+	if err != nil {
+		l.discarded(err)
+	}
+	return true
+}
+
+// giveBack finishes the session, whoever still waits for a lock, and returns why it could not be given back.
+func (s *session) giveBack() error {
+	var finish func()
+	finish = func() {
+		if s.finish() {
+			return
+		}
+		// Some task came in between.
+		s.locker.mu.Lock()
+		defer s.locker.mu.Unlock()
+		s.enqueue(finish)
+	}
+	s.locker.mu.Lock()
+	s.enqueue(finish)
+	s.locker.mu.Unlock()
+	<-s.gone
+	s.locker.mu.Lock()
+	defer s.locker.mu.Unlock()
+	if s.over != errFinished {
+		return fmt.Errorf("advisory: Close: %w", s.over)
+	}
+	return nil
+}
+
+// end marks the session as over. The locker's mutex must be held.
+func (s *session) end(why error) {
+	s.over = why
+	s.deadline.Stop()
+	close(s.gone)
+	if s.locker.session == s {
+		s.locker.session = nil
+	}
+}
+
+// lose ends the session and all its leases. It does not wait for the driver. It may be called any number of times, by anybody who does not hold the locker's mutex.
+func (s *session) lose(why error) {
+	l := s.locker
+	l.mu.Lock()
+	if s.over != nil {
+		l.mu.Unlock()
+		return
+	}
+	s.end(why)
+	s.tasks = nil
+	var lost []*Lease
+	for _, h := range s.holds {
+		for lease := range h.leases {
+			lease.err = fmt.Errorf("%w: %v: %w", ErrLost, h.key, why)
+			// Before the line moves on: a holder must know before anybody else can have the lock.
+			lease.cancel(lease.err)
+			close(lease.unlocked)
+			lost = append(lost, lease)
+		}
+		clear(h.leases)
+		l.free(h)
+	}
+	for lease := range s.releasing {
+		lease.failure = why
+		close(lease.unlocked)
+	}
+	clear(s.releasing)
+	l.mu.Unlock()
+	s.cancel()
+	l.set.logger.Warn("advisory: session with leases was lost", "pid", s.pid, "leases", len(lost), "error", why)
+	for _, lease := range lost {
+		if !lease.known.Load() {
+			continue
+		}
+		l.stats.lost.Add(1)
+		if f := l.set.hooks.Lost; f != nil {
+			f(lease.key, lease.err)
+		}
+	}
+	l.discarded(why)
+}
+
+// close gives the connection back, or closes it.
+func (s *session) close() {
+	s.cancel()
+	if !s.clean {
+		if errors.Is(s.over, ErrPooler) {
+			s.freeStray()
+		}
+		discard(s.conn)
+	}
+	s.conn.Close()
+	s.locker.unpin()
+	s.locker.mu.Lock()
+	delete(s.locker.all, s)
+	s.locker.mu.Unlock()
+	if s.clean {
+		s.locker.set.logger.Debug("advisory: session went back to the pool", "pid", s.pid)
+	}
+}
+
+// freeStray ends the session that a pooler has kept, with all the locks in it: while it is idle, so that no other client of the pooler is hit.
+func (s *session) freeStray() {
+	ctx, cancel := context.WithTimeout(context.Background(), strayLimit)
+	defer cancel()
+	var stray statement
+	stray.add("SELECT 1 WHERE CASE WHEN pg_backend_pid()=")
+	stray.digits(int64(s.pid))
+	stray.add(" THEN pg_advisory_unlock_all() IS NOT NULL ELSE (SELECT bool_and(CASE WHEN state='idle' THEN pg_terminate_backend(pid) ELSE false END) IS NOT FALSE" +
+		" FROM pg_stat_activity WHERE pid=")
+	stray.digits(int64(s.pid))
+	stray.add(") END")
+	for attempt := 1; ; attempt++ {
+		rows, err := stray.run(ctx, s.conn)
+		if err == nil && rows == 1 {
+			return
+		}
+		if err != nil || pause(ctx, attempt) != nil {
+			s.locker.set.logger.Error("advisory: the pooler's session still holds locks", "pid", s.pid, "error", err)
+			return
+		}
+	}
+}
