@@ -5,9 +5,7 @@ import (
 	"crypto/rand"
 	"database/sql"
 	"encoding/binary"
-	"errors"
 	"fmt"
-	"strconv"
 	"time"
 )
 
@@ -143,13 +141,20 @@ func (l *Locker) open(ctx context.Context) (*session, error) {
 // prepare checks that a connection is good for locks and makes a session out of it. If it fails, stale reports that another connection may do better.
 func (l *Locker) prepare(ctx context.Context, conn *sql.Conn) (s *session, stale bool, err error) {
 	nonce := randomKey()
-	token := nonce.String()
-	if _, err := conn.ExecContext(ctx, probeSet(token)); err != nil {
+	mark := probe{token: nonce.String()}
+	if _, err := conn.ExecContext(ctx, mark.set()); err != nil {
 		state := sqlState(err)
 		return nil, state == "" || state[:2] == "57" || state[:2] == "08", refusedSession(ctx, err)
 	}
+	// pgx prepares statements that return something. It must not before it is known that there is no pooler, but for this one, which tells as well.
+	if err := conn.QueryRowContext(ctx, "SELECT pg_backend_pid()").Scan(&mark.pid); err != nil {
+		if preparedElsewhere(err) {
+			err = errPoolerFound
+		}
+		return nil, false, refusedSession(ctx, err)
+	}
 	for range probeRounds {
-		if err := l.probe(ctx, conn, token); err != nil {
+		if err := l.probe(ctx, conn, &mark); err != nil {
 			return nil, false, err
 		}
 	}
@@ -162,7 +167,13 @@ func (l *Locker) prepare(ctx context.Context, conn *sql.Conn) (s *session, stale
 	if err := ctx.Err(); err != nil {
 		return nil, false, err
 	}
-	return l.begin(conn, pid, nonce, old, sent), false, nil
+	s = l.begin(conn, pid, nonce, old, sent)
+	if pid != mark.pid {
+		s.lose(errPoolerFound)
+		s.freeStray()
+		return nil, false, errPoolerFound
+	}
+	return s, false, nil
 }
 
 // refusedSession makes the error of a statement that opens a session.
@@ -181,77 +192,6 @@ func refusedSession(ctx context.Context, err error) error {
 		}
 	}
 	return err
-}
-
-const (
-	// probeRounds is how often the probe for poolers is repeated. On a busy pooler a connection can meet the same session twice by luck.
-	probeRounds = 3
-	// probeLimit is how long the probe waits for a second connection of the pool.
-	probeLimit = 5 * time.Second
-)
-
-// probe looks for a pooler in transaction mode: whether a setting of this session is there while another connection has a transaction, which makes such a pooler
-// give each of them another session than before. In statement mode BEGIN itself is refused.
-func (l *Locker) probe(ctx context.Context, conn *sql.Conn, token string) error {
-	limited, cancel := context.WithTimeout(ctx, probeLimit)
-	defer cancel()
-	other, err := l.db.Conn(limited)
-	if err != nil {
-		if ctx.Err() == nil && limited.Err() != nil {
-			return fmt.Errorf("%w: none became free within %v to look for a pooler: %w", ErrPoolTooSmall, probeLimit, err)
-		}
-		return fmt.Errorf("look for a pooler: %w", err)
-	}
-	defer other.Close()
-	clean := false
-	defer func() {
-		if !clean {
-			discard(other)
-		}
-	}()
-	same, err := rowsOf(limited, other, "BEGIN;"+probeGet(token))
-	if sqlState(err) == "08P01" {
-		return fmt.Errorf("%w: it refuses transactions: %w", ErrPooler, err)
-	}
-	if err != nil {
-		if stale := sqlState(err); ctx.Err() == nil && (stale == "" || stale[:2] == "57") {
-			return nil // a connection that was dead already proves nothing; the rounds that follow have others
-		}
-		return fmt.Errorf("look for a pooler: %w", err)
-	}
-	if same == 1 {
-		return errPoolerFound
-	}
-	kept, err := rowsOf(limited, conn, probeGet(token))
-	if err != nil {
-		return fmt.Errorf("look for a pooler: %w", err)
-	}
-	if _, err := rowsOf(limited, other, "ROLLBACK"); err != nil {
-		return fmt.Errorf("look for a pooler: %w", err)
-	}
-	clean = true
-	if kept != 1 {
-		return errPoolerFound
-	}
-	return nil
-}
-
-var errPoolerFound = fmt.Errorf("%w: statements of one connection reach several sessions; connect without the pooler, or in its session mode", ErrPooler)
-
-func rowsOf(ctx context.Context, conn *sql.Conn, query string) (int64, error) {
-	result, err := conn.ExecContext(ctx, query)
-	if err != nil {
-		return 0, err
-	}
-	if err := ctx.Err(); err != nil {
-		return 0, err
-	}
-	// ROLLBACK has no number of rows, which is an error to some drivers.
-	rows, err := result.RowsAffected()
-	if errors.Is(err, strconv.ErrSyntax) {
-		err = nil
-	}
-	return rows, err
 }
 
 func randomKey() Key {

@@ -108,17 +108,7 @@ func putBack(pid int, nonce Key, old string) string {
 	return s.answer(pid, func() {
 		s.add("WHEN ")
 		s.call("pg_advisory_unlock", nonce, false)
-		s.add(" AND " + old)
+		s.add(" AND set_config('advisory.probe','',false) IS NOT NULL AND " + old)
 		s.add(" THEN 2 ELSE 1")
 	})
-}
-
-// probeSet makes the statement that marks a session, if the server is one whose locks mean something. The mark is a setting that no server knows.
-func probeSet(token string) string {
-	return "SELECT set_config('advisory.probe','" + token + "',false) WHERE " + string(serverGuard)
-}
-
-// probeGet makes the statement that has one row in a session with the mark.
-func probeGet(token string) string {
-	return "SELECT 1 WHERE current_setting('advisory.probe',true)='" + token + "'"
 }
