@@ -4,8 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math/rand/v2"
-	"time"
 )
 
 // An attempt is one try of the server's lock, on behalf of a caller who may leave before it is done. The fields but the first ones are guarded by the locker's mutex until answered is closed.
@@ -64,14 +62,8 @@ func (l *Locker) wait(ctx context.Context, r *request, s *session) (*Lease, erro
 		if !r.waits() {
 			return nil, r.notAcquired()
 		}
-		select {
-		case <-w.next():
-		case <-s.gone:
-			return nil, errGone
-		case <-ctx.Done():
-			return nil, r.ended(ctx)
-		case <-l.closing:
-			return nil, fmt.Errorf("%w: %s %v", ErrClosed, r.call, r.key)
+		if err := w.await(ctx, s); err != nil {
+			return nil, err
 		}
 	}
 }
@@ -174,31 +166,5 @@ func (a *attempt) answer(l *Locker, err error) {
 	a.done, a.err = true, err
 }
 
-// A waiting says when to try again: after growing intervals, or when a wait on the server says that the lock is free.
-type waiting struct {
-	locker   *Locker
-	request  *request
-	interval time.Duration
-	timer    *time.Timer
-	slice    *slice
-}
-
-func (l *Locker) waiting(r *request) *waiting {
-	timer := time.NewTimer(time.Hour)
-	timer.Stop()
-	return &waiting{locker: l, request: r, interval: l.set.pollMin, timer: timer}
-}
-
-// next returns a channel on which something comes when it is time.
-func (w *waiting) next() <-chan time.Time {
-	w.timer.Reset(w.interval - rand.N(w.interval/2+1))
-	w.interval = min(2*w.interval, w.locker.set.pollMax)
-	return w.timer.C
-}
-
-func (w *waiting) stop() { w.timer.Stop() }
-
 // pass waits until no transaction is left that an earlier holder has fenced.
 func (l *Locker) pass(ctx context.Context, r *request, s *session, lease *Lease) error { return nil }
-
-type slice struct{}

@@ -39,7 +39,7 @@ type Locker struct {
 	session  *session          // the one that takes new locks
 	all      map[*session]bool // those that have not finished
 	opening  *opening
-	slices   int // how many waits on the server are under way
+	slices   int // how many slices are under way
 	closed   bool
 	closing  chan struct{}
 	ctx      context.Context // ends with Close
@@ -74,7 +74,8 @@ func (l *Locker) Acquire(ctx context.Context, key Key, opts ...Option) (*Lease, 
 }
 
 // TryAcquire is [Locker.Acquire] if the lease is free, and otherwise returns [ErrNotAcquired]; with [Timeout] it waits that long first. The lease is not free either
-// while others of the Locker wait for it, or while a transaction is under way that an earlier holder has fenced.
+// while others of the Locker wait for it, or while a transaction is under way that an earlier holder has fenced; nor, for a moment after it was freed, while [Waiters] of other lockers
+// look at it.
 func (l *Locker) TryAcquire(ctx context.Context, key Key, opts ...Option) (*Lease, error) {
 	return l.acquire(ctx, &request{call: "TryAcquire", key: key, set: lockSettings(opts), try: true})
 }

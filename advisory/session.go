@@ -71,21 +71,18 @@ func (s *session) serve() {
 	defer beat.Stop()
 	for {
 		s.watch(beat)
-		task, due := s.next()
-		switch {
-		case task != nil:
+		if task := s.next(); task != nil {
 			task()
-		case due <= 0:
+		} else if s.due() <= 0 {
 			s.beat()
-			_, due = s.next()
-			due = max(due, s.locker.set.beat()/10) // after an error that the session outlived
 		}
 		select {
 		case <-s.gone:
 			return
 		default:
 		}
-		beat.Reset(max(due, 0))
+		// After an error that the session has survived it is still due.
+		beat.Reset(max(s.due(), s.locker.set.beat()/10))
 	}
 }
 
@@ -98,21 +95,28 @@ func (s *session) watch(beat *time.Timer) {
 	}
 }
 
-// next returns the next task if there is one, and how long it is until the next heartbeat.
-func (s *session) next() (task func(), due time.Duration) {
-	l := s.locker
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if len(s.tasks) > 0 && s.over == nil {
-		task, s.tasks = s.tasks[0], s.tasks[1:]
-		if len(s.tasks) > 0 {
-			select {
-			case s.signal <- struct{}{}:
-			default:
-			}
+// next returns the next task, or nil.
+func (s *session) next() (task func()) {
+	s.locker.mu.Lock()
+	defer s.locker.mu.Unlock()
+	if len(s.tasks) == 0 || s.over != nil {
+		return nil
+	}
+	task, s.tasks = s.tasks[0], s.tasks[1:]
+	if len(s.tasks) > 0 {
+		select {
+		case s.signal <- struct{}{}:
+		default:
 		}
 	}
-	return task, l.set.beat() - elapsed(s.sent)
+	return task
+}
+
+// due returns how long it is until the next heartbeat.
+func (s *session) due() time.Duration {
+	s.locker.mu.Lock()
+	defer s.locker.mu.Unlock()
+	return s.locker.set.beat() - elapsed(s.sent)
 }
 
 // elapsed returns how long ago t was, by whichever clock says more: the monotonic one stands still while the machine is suspended.

@@ -112,3 +112,14 @@ func putBack(pid int, nonce Key, old string) string {
 		s.add(" THEN 2 ELSE 1")
 	})
 }
+
+// waitSlice makes the statement that waits for a lock, and has it no longer than itself.
+func waitSlice(key Key, shared bool) string {
+	var s statement
+	s.add("SELECT 1 WHERE CASE WHEN set_config('lock_timeout','")
+	s.digits(sliceLimit.Milliseconds())
+	s.add("',true) IS NOT NULL THEN ")
+	s.call("pg_advisory_xact_lock", key, shared)
+	s.add(" IS NOT NULL END")
+	return s.text.String()
+}
