@@ -165,6 +165,3 @@ func (a *attempt) answer(l *Locker, err error) {
 	defer l.mu.Unlock()
 	a.done, a.err = true, err
 }
-
-// pass waits until no transaction is left that an earlier holder has fenced.
-func (l *Locker) pass(ctx context.Context, r *request, s *session, lease *Lease) error { return nil }

@@ -18,7 +18,7 @@ type Lease struct {
 	cancel context.CancelCauseFunc
 	values context.Context // Acquire's, without its end
 	known  atomic.Bool     // Acquire has returned it
-	token  atomic.Uint64
+	token  atomic.Int64
 
 	// Guarded by the locker's mutex.
 	err      error         // why it ended; nil while it is held

@@ -45,7 +45,7 @@ func assertLost(t testing.TB, leases ...*advisory.Lease) {
 func TestLeaseTerminated(t *testing.T) {
 	eachDriver(t, func(t *testing.T, db *sql.DB) {
 		lost := make(chan error, 10)
-		locker := newLocker(t, db, advisory.TTL(2*time.Second), advisory.Hooks{Lost: func(_ advisory.Key, err error) { lost <- err }})
+		locker := newLocker(t, db, advisory.TTL(6*time.Second), advisory.Hooks{Lost: func(_ advisory.Key, err error) { lost <- err }})
 		leases := []*advisory.Lease{acquire(t, locker, advisory.ID(1)), acquire(t, locker, advisory.ID(2)),
 			acquire(t, locker, advisory.ID(3), advisory.Shared()), acquire(t, locker, advisory.ID(3), advisory.Shared())}
 		waiter := make(chan *advisory.Lease)

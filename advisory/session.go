@@ -20,7 +20,8 @@ type session struct {
 	conn   *sql.Conn
 	pid    int
 	nonce  Key
-	old    string // SQL that puts the old settings back
+	old    string  // SQL that puts the old settings back
+	socket *socket // nil if the driver does not show it
 
 	ctx      context.Context // ends with the session
 	cancel   context.CancelFunc
@@ -45,6 +46,7 @@ var errFinished = errors.New("advisory: session was given back")
 func (l *Locker) begin(conn *sql.Conn, pid int, nonce Key, old string, sent time.Time) *session {
 	s := &session{locker: l, conn: conn, pid: pid, nonce: nonce, old: old, holds: make(map[Key]*lock), releasing: make(map[*Lease]bool), sent: sent,
 		signal: make(chan struct{}, 1), gone: make(chan struct{}), finished: make(chan struct{})}
+	s.socket = socketOf(conn)
 	s.ctx, s.cancel = context.WithCancel(context.Background())
 	s.deadline = time.AfterFunc(l.set.term()-time.Since(sent), s.check)
 	return s
@@ -69,11 +71,13 @@ func (s *session) serve() {
 	defer s.close()
 	beat := time.NewTimer(s.locker.set.beat())
 	defer beat.Stop()
+	stirred := false
 	for {
-		s.watch(beat)
+		// What has been read for nothing once is not looked at again before the next heartbeat, lest it be for ever.
+		stirred = s.watch(beat, !stirred)
 		if task := s.next(); task != nil {
 			task()
-		} else if s.due() <= 0 {
+		} else if stirred || s.due() <= 0 {
 			s.beat()
 		}
 		select {
@@ -86,13 +90,22 @@ func (s *session) serve() {
 	}
 }
 
-// watch waits for a task, the next heartbeat, or the end.
-func (s *session) watch(beat *time.Timer) {
+// watch waits for a task, the next heartbeat, or the end, and looks at the socket meanwhile. It reports whether the server has said something.
+func (s *session) watch(beat *time.Timer, look bool) bool {
+	var stirred chan bool
+	if look && s.socket != nil {
+		var stop func()
+		stirred, stop = s.socket.watch()
+		defer stop()
+	}
 	select {
 	case <-s.signal:
 	case <-beat.C:
 	case <-s.gone:
+	case <-stirred:
+		return true
 	}
+	return false
 }
 
 // next returns the next task, or nil.
