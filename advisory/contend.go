@@ -98,6 +98,8 @@ func (l *Locker) attempt(ctx context.Context, r *request, s *session) (*Lease, e
 		return nil, err
 	case failure == errGone:
 		return nil, errGone
+	case failure != nil && ctx.Err() != nil:
+		return nil, r.ended(ctx)
 	case failure != nil:
 		return nil, failed(ctx, r.call, []Key{r.key}, failure)
 	case lease != nil && ctx.Err() != nil:

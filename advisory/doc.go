@@ -9,6 +9,15 @@
 //		return nil
 //	})
 //
+// A lock that must outlive a transaction is a [Lease] of a [Locker]: a session-level lock which is released, or lost and known to be lost.
+//
+//	lease, err := locker.Acquire(ctx, advisory.Name("import"))
+//	if err != nil {
+//		return err
+//	}
+//	defer lease.Release(ctx)
+//	return work(lease.Context())
+//
 // # Handles
 //
 // Functions which lock take a [*sql.Tx] and not an interface. On a pool a transaction-level lock is gone when its statement ends, without an

@@ -149,7 +149,14 @@ func (le *Lease) end(why error) {
 
 // unlock frees a lock on the server. When it cannot be sure that the lock is free it ends the session.
 func (s *session) unlock(h *lock, le *Lease) {
-	rows, err := s.exec(unlockLease(s.pid, h.names, h.shared))
+	statement := unlockLease(s.pid, h.names, h.shared)
+	rows, err := s.exec(statement)
+	if err != nil && s.survives(err) {
+		// Cancelled by somebody, before or after the lock was freed: if it is not held now, that is as well.
+		if rows, err = s.exec(statement); err == nil {
+			rows = granted
+		}
+	}
 	if err == nil && rows != granted {
 		err = fmt.Errorf("the session did not hold the lock on %v any more", h.key)
 	}

@@ -14,7 +14,8 @@ import (
 // takes long. For all else a transaction's lock ([Do]) is simpler and needs no heartbeats.
 //
 // All leases of a Locker share one session, on one connection that it pins while there are leases, and gives back to the pool a few seconds after the
-// last one was released. That connection goes back only if every unlock was confirmed and every setting put back; otherwise it is closed.
+// last one was released. That connection goes back only if every unlock was confirmed and every setting put back; otherwise it is closed. Leases that must not be lost
+// together take a Locker each.
 //
 // Two leases on one key exclude each other, in one Locker as in several, in one process as in several. Callers of one Locker get a key in the order in which
 // they came. A goroutine that asks for a key which it holds itself waits for ever.

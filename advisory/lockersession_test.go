@@ -9,6 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/pgadvisory/pgadvisory/advisory"
+	"github.com/pgadvisory/pgadvisory/advisory/pgtest"
 )
 
 // sessions returns what two connections of a pool are: their sessions and settings.
@@ -68,4 +69,34 @@ func TestLockerIsIdle(t *testing.T) {
 			assertClean(t, db)
 		}
 	})
+}
+
+// A hundred leases cost one connection, and one small statement per heartbeat.
+func TestLeasesShareOneSession(t *testing.T) {
+	for _, driver := range pgtest.Drivers {
+		t.Run(driver, func(t *testing.T) {
+			t.Parallel()
+			database := server.Database(t)
+			p := startProxy(t, database.DSN())
+			locker := newLocker(t, open(t, driver, p.dsn), advisory.TTL(time.Second))
+			keys := numbers(100)
+			for _, key := range keys {
+				acquire(t, locker, key)
+			}
+			direct := database.Open(t, driver)
+			if n := len(leaseKeys(t, direct, keys...)); n != len(keys) {
+				t.Errorf("%d held on the server", n)
+			}
+			beats, trips := locker.Stats().Heartbeats, p.roundTrips()
+			eventually(t, "there were more heartbeats", func() bool { return locker.Stats().Heartbeats >= beats+5 })
+			beats, trips = locker.Stats().Heartbeats-beats, p.roundTrips()-trips
+			if s := locker.Stats(); s.Sessions != 1 || s.Leases != len(keys) || trips > int(beats)+1 {
+				t.Errorf("%d round trips in %d heartbeats; stats: %+v", trips, beats, s)
+			}
+			must(t, locker.Close())
+			if held := locks(t, direct); len(held) != 0 {
+				t.Errorf("held after Close: %v", held)
+			}
+		})
+	}
 }

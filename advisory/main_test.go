@@ -21,6 +21,9 @@ var server *pgtest.Server
 func TestMain(m *testing.M) { os.Exit(testMain(m)) }
 
 func testMain(m *testing.M) int {
+	if dsn := os.Getenv(holderDSN); dsn != "" {
+		return holder(dsn)
+	}
 	var err error
 	server, err = pgtest.New(context.Background())
 	if err != nil {

@@ -1,6 +1,7 @@
 package advisory_test
 
 import (
+	"context"
 	"database/sql"
 	"fmt"
 	"math/rand/v2"
@@ -160,4 +161,40 @@ func BenchmarkHandOver(b *testing.B) {
 			})
 		}
 	}
+}
+
+// BenchmarkLoss measures what follows when the session of a lease is terminated: how soon its holder knows, and how soon the next one has the lease, at default settings.
+func BenchmarkLoss(b *testing.B) {
+	benchDrivers(b, func(b *testing.B, ctx context.Context, db *sql.DB) {
+		first, second := newLocker(b, db), newLocker(b, db)
+		key := advisory.ID(1)
+		var known, taken []time.Duration
+		for b.Loop() {
+			lease := acquire(b, first, key)
+			got := make(chan time.Time, 1)
+			go func() {
+				next, err := second.Acquire(ctx, key)
+				if err != nil {
+					b.Error(err)
+				}
+				got <- time.Now()
+				if err := next.Release(ctx); err != nil {
+					b.Error(err)
+				}
+			}()
+			eventually(b, "it waits", func() bool { return waiting(b, db) })
+			start := time.Now()
+			terminateHolder(b, db, key)
+			<-lease.Context().Done()
+			known = append(known, time.Since(start))
+			taken = append(taken, (<-got).Sub(start))
+			eventually(b, "it is released", func() bool { return len(leaseKeys(b, db, key)) == 0 })
+		}
+		for what, times := range map[string][]time.Duration{"holder knows": known, "next holder has it": taken} {
+			slices.Sort(times)
+			fmt.Printf("%s: %d terminated, %s after: median %.2f ms, worst %.2f ms\n", b.Name(), len(times), what,
+				float64(times[len(times)/2])/1e6, float64(times[len(times)-1])/1e6)
+		}
+		b.ReportMetric(0, "ns/op")
+	})
 }
