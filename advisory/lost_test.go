@@ -16,7 +16,7 @@ func terminateHolder(t testing.TB, db *sql.DB, key advisory.Key) {
 	t.Helper()
 	// A bigint key's halves are classid and objid.
 	var n int
-	must(t, db.QueryRowContext(testContext(t), `SELECT count(pg_terminate_backend(pid)) FROM pg_locks WHERE locktype = 'advisory' AND objsubid = 1
+	must(t, db.QueryRowContext(testContext(t), `SELECT count(pg_terminate_backend(pid)) FROM pg_locks WHERE locktype = 'advisory' AND granted AND objsubid = 1
 		AND database = (SELECT oid FROM pg_database WHERE datname = current_database())
 		AND (classid::int8 << 32 | objid::int8)::text = '`+advisory.LeaseKey(key).String()+`'`).Scan(&n))
 	if n != 1 {

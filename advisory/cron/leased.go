@@ -41,7 +41,7 @@ func OnceLeased(ctx context.Context, locker *advisory.Locker, db *sql.DB, job st
 	}
 	// The outcome does not depend on the release: what had to be recorded is, or the lease was lost, which fencing has found out.
 	defer lease.Release(context.WithoutCancel(ctx))
-	r.fence = lease.Fence
+	r.lease = lease
 
 	result, err := r.claim(ctx)
 	if err != nil {

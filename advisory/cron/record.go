@@ -14,14 +14,14 @@ const recordWait = 5 * time.Second
 // errSuperseded means that others counted this run as crashed, and the work must not be committed.
 var errSuperseded = errors.New("the run's row says that it is over")
 
-// insist calls fn until it succeeds, while ctx's end does not count. After a restart of the server the pool may have several dead connections.
+// insist calls fn until it succeeds or cannot any more, because the lease is lost. The end of ctx does not count. After a restart of the server the pool may have several dead connections.
 func (r *run) insist(ctx context.Context, fn func(context.Context) error) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), recordWait)
 	defer cancel()
 	for pause := 5 * time.Millisecond; ; pause *= 2 {
 		err := fn(ctx)
-		if err == nil {
-			return nil
+		if err == nil || r.lease != nil && r.lease.Err() != nil {
+			return err
 		}
 		timer := time.NewTimer(pause)
 		select {

@@ -30,7 +30,7 @@ type run struct {
 	set     settings
 	sql     *statements
 	attempt int
-	fence   func(context.Context, *sql.Tx) error // makes the transactions of a leased run safe; may be nil
+	lease   *advisory.Lease // of OnceLeased: it fences the transactions
 }
 
 func newRun(call string, db *sql.DB, job string, tick time.Time, opts []Option) (*run, error) {
@@ -75,8 +75,8 @@ func missing(schema string, err error) error {
 // transact runs fn in a transaction of its own. Statements with arguments need one behind a pooler in transaction mode.
 func (r *run) transact(ctx context.Context, fn func(tx *sql.Tx) error) error {
 	return transact(ctx, r.db, func(tx *sql.Tx) error {
-		if r.fence != nil {
-			if err := r.fence(ctx, tx); err != nil {
+		if r.lease != nil {
+			if err := r.lease.Fence(ctx, tx); err != nil {
 				return err
 			}
 		}

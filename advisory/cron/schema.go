@@ -34,13 +34,13 @@ CREATE INDEX IF NOT EXISTS run_tick ON {schema}.run (tick);
 
 -- One row: ticks before it may have been deleted, and are not run any more.
 CREATE TABLE IF NOT EXISTS {schema}.swept (
-	only   boolean     PRIMARY KEY DEFAULT true CHECK (only),
+	single boolean     PRIMARY KEY DEFAULT true CHECK (single),
 	before timestamptz NOT NULL
 );
 INSERT INTO {schema}.swept (before) VALUES ('-infinity') ON CONFLICT DO NOTHING;
 
 CREATE TABLE IF NOT EXISTS {schema}.version (
-	only   boolean PRIMARY KEY DEFAULT true CHECK (only),
+	single boolean PRIMARY KEY DEFAULT true CHECK (single),
 	number integer NOT NULL
 );
 INSERT INTO {schema}.version (number) VALUES ({version}) ON CONFLICT DO NOTHING;

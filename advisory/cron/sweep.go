@@ -51,7 +51,7 @@ func sweepBatch(ctx context.Context, db *sql.DB, s *statements, keep time.Durati
 		if err := tx.QueryRowContext(ctx, "SELECT now()").Scan(&now); err != nil {
 			return err
 		}
-		before := now.Add(-keep).UTC()
+		before := now.Add(-keep).Truncate(time.Microsecond).UTC()
 		if _, err := tx.ExecContext(ctx, s.mark, before); err != nil {
 			return err
 		}

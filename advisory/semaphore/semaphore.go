@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"sync/atomic"
 	"time"
 
 	"github.com/pgadvisory/pgadvisory/advisory"
@@ -17,8 +18,9 @@ type Semaphore struct {
 	name   string
 	keys   []advisory.Key
 
-	turn chan struct{} // holds one while a caller looks for a slot
-	free chan struct{} // holds one when a slot was released here since the caller looked
+	waiting atomic.Int64  // calls of Acquire under way
+	turn    chan struct{} // holds one while one of them looks for a slot; the others queue to send to it
+	free    chan struct{} // holds one when a slot was released here since then
 }
 
 const (
@@ -51,12 +53,14 @@ func (s *Semaphore) Size() int { return len(s.keys) }
 
 // Acquire waits until it holds a slot. The slot must be released.
 //
-// Callers of one Semaphore get slots in the order in which they came, or nearly so; between processes there is no order. A slot that is released in the same process is taken at
+// Callers of one Semaphore get slots in the order in which they came; between processes there is no order. A slot that is released in the same process is taken at
 // once; one that another process releases, or loses, within half a second and mostly sooner.
 //
 // When ctx ends, Acquire returns its error at once and holds nothing; the slot itself does not end with ctx. Other errors are those of
 // [advisory.Locker.Acquire]: if the server cannot be reached, Acquire fails and does not try again.
 func (s *Semaphore) Acquire(ctx context.Context) (*Slot, error) {
+	s.waiting.Add(1)
+	defer s.waiting.Add(-1)
 	select {
 	case s.turn <- struct{}{}:
 	case <-ctx.Done():
@@ -69,30 +73,34 @@ func (s *Semaphore) Acquire(ctx context.Context) (*Slot, error) {
 		default:
 		}
 		slot, err := s.look(ctx)
-		if errors.Is(err, advisory.ErrNotAcquired) {
-			slot, err = s.await(ctx, interval-rand.N(interval/2+1))
+		if err == nil {
+			return slot, nil
 		}
-		if err == nil && slot == nil {
-			continue
+		if !errors.Is(err, advisory.ErrNotAcquired) {
+			return nil, s.failed("Acquire", err)
 		}
+		slot, woken, err := s.await(ctx, interval-rand.N(interval/2+1))
 		if err != nil {
 			return nil, s.failed("Acquire", err)
 		}
-		return slot, nil
+		if slot != nil {
+			return slot, nil
+		}
+		if woken {
+			interval = leastInterval // someone else may be in the way, just for a moment
+		}
 	}
 }
 
 // TryAcquire returns a slot if one is free, and otherwise an error that wraps [advisory.ErrNotAcquired], without waiting for other holders. No slot is free while
-// a caller of Acquire of this Semaphore waits. For a moment after a slot was released those who wait for it in other processes can be in the way, as [advisory.Locker.TryAcquire] says.
+// a call of Acquire of this Semaphore is under way. For a moment after a slot was released those who wait for it in other processes can be in the way, as [advisory.Locker.TryAcquire]
+// says.
 //
 // TryAcquire takes up to one round trip per slot. Other errors are those of Acquire.
 func (s *Semaphore) TryAcquire(ctx context.Context) (*Slot, error) {
-	select {
-	case s.turn <- struct{}{}:
-	default:
+	if s.waiting.Load() > 0 {
 		return nil, s.failed("TryAcquire", fmt.Errorf("others wait: %w", advisory.ErrNotAcquired))
 	}
-	defer func() { <-s.turn }()
 	slot, err := s.look(ctx)
 	if err != nil {
 		return nil, s.failed("TryAcquire", err)
@@ -116,8 +124,9 @@ func (s *Semaphore) look(ctx context.Context) (*Slot, error) {
 	return nil, fmt.Errorf("all %d slots are taken: %w", len(s.keys), advisory.ErrNotAcquired)
 }
 
-// await waits for any one slot, but no longer than until it is time to look at all again: then it returns neither slot nor error.
-func (s *Semaphore) await(ctx context.Context, interval time.Duration) (*Slot, error) {
+// await waits for any one slot, but no longer than until it is time to look at all again: then it returns neither slot nor error. woken reports whether that
+// is because a slot was released here.
+func (s *Semaphore) await(ctx context.Context, interval time.Duration) (slot *Slot, woken bool, err error) {
 	waiting, cancel := context.WithTimeout(ctx, interval)
 	defer cancel()
 	watched := make(chan struct{})
@@ -125,6 +134,7 @@ func (s *Semaphore) await(ctx context.Context, interval time.Duration) (*Slot, e
 		defer close(watched)
 		select {
 		case <-s.free:
+			woken = true
 			cancel()
 		case <-waiting.Done():
 		}
@@ -136,11 +146,11 @@ func (s *Semaphore) await(ctx context.Context, interval time.Duration) (*Slot, e
 	<-watched
 	switch {
 	case err == nil:
-		return s.slot(number, lease), nil
+		return s.slot(number, lease), woken, nil
 	case ctx.Err() != nil || !ended:
-		return nil, err
+		return nil, woken, err
 	}
-	return nil, nil
+	return nil, woken, nil
 }
 
 func (s *Semaphore) slot(number int, lease *advisory.Lease) *Slot {
