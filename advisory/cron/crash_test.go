@@ -166,7 +166,8 @@ func TestOnceLeased(t *testing.T) {
 			t.Errorf("%+v, %v, %v", result, err, history(t, db, "fails", noon))
 		}
 		result, err = cron.OnceLeased(ctx, locker, db, "lost", noon, func(ctx context.Context, lease *advisory.Lease) error {
-			_, err := db.ExecContext(ctx, `SELECT pg_terminate_backend(pid) FROM pg_locks
+			// Under another ctx, since this one may end before the answer is there.
+			_, err := db.ExecContext(testContext(t), `SELECT pg_terminate_backend(pid) FROM pg_locks
 				WHERE locktype = 'advisory' AND granted AND (classid::bigint << 32 | objid::bigint) = `+advisory.LeaseKey(lease.Key()).String())
 			must(t, err)
 			<-ctx.Done()
