@@ -125,6 +125,32 @@ func TestServerRestart(t *testing.T) {
 	}
 }
 
+func TestStandby(t *testing.T) {
+	primary := pgtest.Start(t)
+	prepare(t, primary.Open(t, "pgx"))
+	ctx := testContext(t)
+	_, err := primary.Open(t, "pgx").ExecContext(ctx, "INSERT INTO pgadvisory_cron.run (job, tick, attempt, state, lock_key) VALUES ('job', $1, 1, 'running', 1)", noon)
+	must(t, err)
+	standby := primary.StartStandby(t)
+	for _, driver := range pgtest.Drivers {
+		db := standby.Open(t, driver)
+		result, err := cron.Once(ctx, db, "job", noon, func(context.Context, *sql.Tx) error { t.Error("the job ran"); return nil }, cron.RetryCrashed(9))
+		if !errors.Is(err, advisory.ErrStandby) || result != (cron.Result{}) {
+			t.Errorf("%s: %+v, %v", driver, result, err)
+		}
+		if err := cron.Migrate(ctx, db); !errors.Is(err, advisory.ErrStandby) {
+			t.Errorf("%s: Migrate: %v", driver, err)
+		}
+		// Nobody holds the lock of that run, but a standby could not tell.
+		if got := history(t, db, "job", noon); !cmp.Equal(got, []attempt{{1, cron.Running, ""}}) {
+			t.Errorf("%s: history on the standby: %v", driver, got)
+		}
+		if got := history(t, primary.Open(t, driver), "job", noon); !cmp.Equal(got, []attempt{{1, cron.Gone, ""}}) {
+			t.Errorf("%s: history on the primary: %v", driver, got)
+		}
+	}
+}
+
 func TestOnceLeased(t *testing.T) {
 	eachDriver(t, func(t *testing.T, _ *pgtest.Database, db *sql.DB, _ string) {
 		ctx := testContext(t)
@@ -168,7 +194,8 @@ func TestOnceLeased(t *testing.T) {
 		result, err = cron.OnceLeased(ctx, locker, db, "lost", noon, func(ctx context.Context, lease *advisory.Lease) error {
 			// Under another ctx, since this one may end before the answer is there.
 			_, err := db.ExecContext(testContext(t), `SELECT pg_terminate_backend(pid) FROM pg_locks
-				WHERE locktype = 'advisory' AND granted AND (classid::bigint << 32 | objid::bigint) = `+advisory.LeaseKey(lease.Key()).String())
+				WHERE locktype = 'advisory' AND granted
+				AND database = (SELECT oid FROM pg_database WHERE datname = current_database()) AND (classid::bigint << 32 | objid::bigint) = `+advisory.LeaseKey(lease.Key()).String())
 			must(t, err)
 			<-ctx.Done()
 			return context.Cause(ctx)

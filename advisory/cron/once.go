@@ -18,7 +18,7 @@ import (
 // panic goes on. fn must neither end the transaction nor use it after it returned.
 //
 // If ctx ends while fn runs, fn sees that in its own ctx. Once waits for fn to return, rolls back, records ctx's error or fn's, and returns it.
-// Recording goes on for 5 seconds at most, whatever ctx says. If it fails, its error is joined to that of the job, and the run looks to others like one that
+// Recording goes on for 5 seconds at most, whatever ctx says, except that lib/pq may block longer in a network that is silent. If it fails, its error is joined to that of the job, and the run looks to others like one that
 // crashed.
 //
 // Other errors come with [Undecided]: for bad names of job or tick, for tables that are not there, those of [advisory.TryDo], and the driver's.

@@ -74,7 +74,7 @@ func missing(schema string, err error) error {
 
 // transact runs fn in a transaction of its own. Statements with arguments need one behind a pooler in transaction mode.
 func (r *run) transact(ctx context.Context, fn func(tx *sql.Tx) error) error {
-	return transact(ctx, r.db, func(tx *sql.Tx) error {
+	return transact(ctx, r.db, false, func(tx *sql.Tx) error {
 		if r.lease != nil {
 			if err := r.lease.Fence(ctx, tx); err != nil {
 				return err
@@ -84,8 +84,8 @@ func (r *run) transact(ctx context.Context, fn func(tx *sql.Tx) error) error {
 	})
 }
 
-func transact(ctx context.Context, db *sql.DB, fn func(tx *sql.Tx) error) error {
-	tx, err := db.BeginTx(ctx, &sql.TxOptions{Isolation: sql.LevelReadCommitted})
+func transact(ctx context.Context, db *sql.DB, readOnly bool, fn func(tx *sql.Tx) error) error {
+	tx, err := db.BeginTx(ctx, &sql.TxOptions{Isolation: sql.LevelReadCommitted, ReadOnly: readOnly})
 	if err != nil {
 		return err
 	}

@@ -28,7 +28,7 @@ type Run struct {
 }
 
 // Runs returns the latest runs of a job, at most limit, the newest tick and attempt first. A run that crashed is shown as [Gone] as soon as the server has
-// noticed that its session is gone. Runs panics if db is nil or limit is not positive.
+// noticed that its session is gone; on a standby, where Runs can be called, too, not before [Once] came upon it on the primary. Runs panics if db is nil or limit is not positive.
 func Runs(ctx context.Context, db *sql.DB, job string, limit int, opts ...Option) ([]Run, error) {
 	if db == nil {
 		panic("cron: Runs: db is nil")
@@ -38,7 +38,7 @@ func Runs(ctx context.Context, db *sql.DB, job string, limit int, opts ...Option
 	}
 	schema := settingsOf(opts).schema
 	var runs []Run
-	err := transact(ctx, db, func(tx *sql.Tx) error {
+	err := transact(ctx, db, true, func(tx *sql.Tx) error {
 		rows, err := tx.QueryContext(ctx, statementsOf(schema).runs, job, limit)
 		if err != nil {
 			return err

@@ -130,7 +130,8 @@ func statementsOf(schema string) *statements {
 		fail: in(`UPDATE {schema}.run SET state = 'failed', ended = clock_timestamp(), error = $4
 			WHERE job = $1 AND tick = $2 AND attempt = $3 AND state = 'running'`),
 		state: in("SELECT state FROM {schema}.run WHERE job = $1 AND tick = $2 AND attempt = $3"),
-		runs: in(`SELECT tick, attempt, CASE WHEN state = 'running' AND NOT {held} THEN 'crashed' ELSE state END,
+		// A standby does not know who holds locks on its primary.
+		runs: in(`SELECT tick, attempt, CASE WHEN state = 'running' AND NOT pg_catalog.pg_is_in_recovery() AND NOT {held} THEN 'crashed' ELSE state END,
 			started, ended, coalesce(error, '')
 			FROM {schema}.run AS r WHERE job = $1 ORDER BY tick DESC, attempt DESC LIMIT $2`),
 		mark: in("UPDATE {schema}.swept SET before = greatest(before, $1) WHERE before < $1"),

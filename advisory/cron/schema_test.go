@@ -136,6 +136,39 @@ func TestSweepRunning(t *testing.T) {
 	})
 }
 
+// Old rows are deleted while late nodes still come with ticks of that age: none runs twice.
+func TestSweepRace(t *testing.T) {
+	eachDriver(t, func(t *testing.T, _ *pgtest.Database, db *sql.DB, _ string) {
+		const nodes, ticks = 4, 12
+		ctx := testContext(t)
+		// The clock of the test's server goes on while keep shrinks, so that tick after tick becomes too old.
+		age := time.Since(noon)
+		var group sync.WaitGroup
+		for range nodes {
+			group.Go(func() {
+				for i := range ticks {
+					tick := noon.Add(time.Duration(i) * time.Hour)
+					if _, err := cron.Once(ctx, db, "job", tick, insert(tick, "node")); err != nil {
+						t.Error(err)
+					}
+				}
+			})
+		}
+		group.Go(func() {
+			for i := range 2 * ticks {
+				if _, err := cron.Sweep(ctx, db, age-time.Duration(i)*30*time.Minute); err != nil {
+					t.Error(err)
+				}
+			}
+		})
+		group.Wait()
+		if n := count(t, db, "SELECT count(*) - count(DISTINCT tick) FROM work"); n != 0 {
+			t.Errorf("%d ticks ran again", n)
+		}
+		assertClean(t, db)
+	})
+}
+
 func insertNothing(context.Context, *sql.Tx) error { return nil }
 
 func sweepAll(t testing.TB, db *sql.DB) func(context.Context, *sql.Tx) error {

@@ -46,7 +46,7 @@ func (r *run) keep(ctx context.Context, result *Result) {
 
 // sweepBatch commits the mark together with the deletions that it is about: whoever sees a row gone sees the mark, too.
 func sweepBatch(ctx context.Context, db *sql.DB, s *statements, keep time.Duration) (n int64, err error) {
-	err = transact(ctx, db, func(tx *sql.Tx) error {
+	err = transact(ctx, db, false, func(tx *sql.Tx) error {
 		var now time.Time
 		if err := tx.QueryRowContext(ctx, "SELECT now()").Scan(&now); err != nil {
 			return err

@@ -124,9 +124,7 @@ func TestGocronElector(t *testing.T) {
 		// Sessions are terminated, and somebody leads again, perhaps the same.
 		second := leader()
 		lost := leases[second].Stats().Lost
-		_, err := db.ExecContext(ctx, `SELECT pg_terminate_backend(pid, 60000) FROM pg_locks WHERE locktype = 'advisory' AND granted AND (classid::bigint << 32 | objid::bigint) = `+
-			advisory.LeaseKey(advisory.Name("gocron leader", "schedulers")).String())
-		must(t, err)
+		terminate(t, db, advisory.Name("gocron leader", "schedulers"))
 		eventually(t, "the loss is noticed", func() bool { return leases[second].Stats().Lost > lost })
 		total := func() int32 { return runs[0].Load() + runs[1].Load() + runs[2].Load() }
 		before := total()

@@ -89,9 +89,7 @@ func TestSessionLocker(t *testing.T) {
 		}
 		must(t, locker.SessionUnlock(ctx, a))
 		must(t, locker.SessionLock(ctx, b))
-		_, err = db.ExecContext(ctx, `SELECT pg_terminate_backend(pid, 60000) FROM pg_locks WHERE locktype = 'advisory' AND granted AND (classid::bigint << 32 | objid::bigint) = `+
-			advisory.LeaseKey(advisory.Name("goose", "app")).String())
-		must(t, err)
+		terminate(t, db, advisory.Name("goose", "app"))
 		if err := locker.SessionUnlock(ctx, b); err == nil {
 			t.Error("the lock was lost, and nobody was told")
 		}

@@ -10,6 +10,7 @@ import (
 
 	"go.uber.org/goleak"
 
+	"github.com/pgadvisory/pgadvisory/advisory"
 	"github.com/pgadvisory/pgadvisory/advisory/cron"
 	"github.com/pgadvisory/pgadvisory/advisory/pgtest"
 )
@@ -92,4 +93,12 @@ func work(node string) func(context.Context, *sql.Tx) error {
 		_, err := tx.ExecContext(ctx, "INSERT INTO work (node) VALUES ($1)", node)
 		return err
 	}
+}
+
+// terminate ends the session that holds the lease on a key, and returns when it is gone.
+func terminate(t testing.TB, db *sql.DB, key advisory.Key) {
+	t.Helper()
+	_, err := db.ExecContext(testContext(t), `SELECT pg_terminate_backend(pid, 60000) FROM pg_locks WHERE locktype = 'advisory' AND granted
+		AND database = (SELECT oid FROM pg_database WHERE datname = current_database()) AND (classid::bigint << 32 | objid::bigint) = `+advisory.LeaseKey(key).String())
+	must(t, err)
 }
