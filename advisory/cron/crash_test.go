@@ -19,6 +19,7 @@ func TestCrash(t *testing.T) {
 			eachDriver(t, func(t *testing.T, database *pgtest.Database, db *sql.DB, driver string) {
 				ctx := testContext(t)
 				crashing := startNode(t, mode, driver, database.DSN())
+				crashing.await(t)
 				result, err := cron.Once(ctx, db, "job", noon, insert(noon, "other"), cron.RetryCrashed(2), cron.RetryFailed(2))
 				if err != nil || result.Outcome != cron.RunningElsewhere {
 					t.Fatalf("while it runs: %+v, %v", result, err)

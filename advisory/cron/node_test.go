@@ -75,11 +75,12 @@ func migrateAndTick(ctx context.Context, db *sql.DB, ticks int) error {
 }
 
 type process struct {
-	cmd   *exec.Cmd
-	stdin io.WriteCloser
+	cmd    *exec.Cmd
+	stdin  io.WriteCloser
+	stdout *bufio.Reader
 }
 
-// startNode starts a node and returns when it has written its first line.
+// startNode starts a node, which says with its first line that it is where it should be.
 func startNode(t testing.TB, mode, driver, dsn string) *process {
 	t.Helper()
 	cmd := exec.Command(os.Args[0])
@@ -90,12 +91,17 @@ func startNode(t testing.TB, mode, driver, dsn string) *process {
 	stdout, err := cmd.StdoutPipe()
 	must(t, err)
 	must(t, cmd.Start())
-	p := &process{cmd: cmd, stdin: stdin}
+	p := &process{cmd: cmd, stdin: stdin, stdout: bufio.NewReader(stdout)}
 	t.Cleanup(func() { p.kill() })
-	if _, err := bufio.NewReader(stdout).ReadString('\n'); err != nil {
+	return p
+}
+
+// await returns when the process has written its first line.
+func (p *process) await(t testing.TB) {
+	t.Helper()
+	if _, err := p.stdout.ReadString('\n'); err != nil {
 		t.Fatalf("the node did not start: %v", err)
 	}
-	return p
 }
 
 // kill ends the process with SIGKILL.

@@ -101,12 +101,13 @@ func TestProcesses(t *testing.T) {
 			db := database.Open(t, driver)
 			execute(t, db, "CREATE TABLE work (tick timestamptz NOT NULL, node text NOT NULL)")
 			const nodes, ticks = 3, 15
-			var group sync.WaitGroup
 			started := make([]*process, nodes)
 			for i := range started {
-				group.Go(func() { started[i] = startNode(t, fmt.Sprint(ticks), driver, database.DSN()) })
+				started[i] = startNode(t, fmt.Sprint(ticks), driver, database.DSN())
 			}
-			group.Wait()
+			for _, node := range started {
+				node.await(t)
+			}
 			for _, node := range started {
 				_, err := node.stdin.Write([]byte("go\n"))
 				must(t, err)
