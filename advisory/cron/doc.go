@@ -35,4 +35,7 @@
 // A run of Once has one connection for the work, and for some milliseconds at its start, and after a failure, a second one. So that runs cannot take all
 // connections and then wait for each other, no more of them are in Once at a time, per process and pool, than the pool's MaxOpenConns less one;
 // others wait. A job that calls Once itself on the same pool counts twice. With MaxOpenConns of 1 the error is [advisory.ErrPoolTooSmall]. OnceLeased takes one connection at a time.
+//
+// A pooler in transaction mode is no obstacle to Once, if the driver prepares no statements there (with pgx: default_query_exec_mode=exec), but it must have
+// more sessions than all processes together have runs at a time. OnceLeased is refused there with [advisory.ErrPooler].
 package cron
