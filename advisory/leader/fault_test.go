@@ -144,7 +144,7 @@ func TestLeader(t *testing.T) {
 		must(t, err)
 		var pid int
 		var begun sql.NullTime
-		must(t, observer.QueryRowContext(ctx, "SELECT pid, backend_start FROM pg_stat_activity WHERE application_name = 'candidate 17'").Scan(&pid, &begun))
+		must(t, observer.QueryRowContext(ctx, "SELECT pid, backend_start FROM pg_stat_activity WHERE application_name = 'candidate 17' AND datname = current_database()").Scan(&pid, &begun))
 		if !ok || holder.PID != pid || holder.Application != "candidate 17" || holder.Role != role || !holder.Client.IsValid() || holder.Restricted {
 			t.Errorf("holder: %+v, want pid %d of %s", holder, pid, role)
 		}

@@ -1,4 +1,4 @@
 package semaphore
 
 // Waiting returns how many calls of Acquire are under way.
-func Waiting(s *Semaphore) int { return int(s.waiting.Load()) }
+func Waiting(s *Semaphore) int { return s.queue.len() }

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
-	"sync/atomic"
 	"time"
 
 	"github.com/pgadvisory/pgadvisory/advisory"
@@ -18,9 +17,8 @@ type Semaphore struct {
 	name   string
 	keys   []advisory.Key
 
-	waiting atomic.Int64  // calls of Acquire under way
-	turn    chan struct{} // holds one while one of them looks for a slot; the others queue to send to it
-	free    chan struct{} // holds one when a slot was released here since then
+	queue queue         // of calls of Acquire; the first one looks for a slot
+	free  chan struct{} // holds one when a slot was released here since it looked
 }
 
 const (
@@ -38,7 +36,7 @@ func New(locker *advisory.Locker, name string, n int) *Semaphore {
 	if n < 1 {
 		panic(fmt.Sprintf("semaphore: New(%q, %d): want one slot or more", name, n))
 	}
-	s := &Semaphore{locker: locker, name: name, turn: make(chan struct{}, 1), free: make(chan struct{}, 1)}
+	s := &Semaphore{locker: locker, name: name, free: make(chan struct{}, 1)}
 	for number := range n {
 		s.keys = append(s.keys, SlotKey(name, number))
 	}
@@ -59,14 +57,13 @@ func (s *Semaphore) Size() int { return len(s.keys) }
 // When ctx ends, Acquire returns its error at once and holds nothing; the slot itself does not end with ctx. Other errors are those of
 // [advisory.Locker.Acquire]: if the server cannot be reached, Acquire fails and does not try again.
 func (s *Semaphore) Acquire(ctx context.Context) (*Slot, error) {
-	s.waiting.Add(1)
-	defer s.waiting.Add(-1)
+	turn := s.queue.join()
+	defer s.queue.leave(turn)
 	select {
-	case s.turn <- struct{}{}:
+	case <-turn:
 	case <-ctx.Done():
 		return nil, s.failed("Acquire", ctx.Err())
 	}
-	defer func() { <-s.turn }()
 	for interval := leastInterval; ; interval = min(2*interval, mostInterval) {
 		select {
 		case <-s.free: // this look will find it
@@ -98,7 +95,7 @@ func (s *Semaphore) Acquire(ctx context.Context) (*Slot, error) {
 //
 // TryAcquire takes up to one round trip per slot. Other errors are those of Acquire.
 func (s *Semaphore) TryAcquire(ctx context.Context) (*Slot, error) {
-	if s.waiting.Load() > 0 {
+	if s.queue.len() > 0 {
 		return nil, s.failed("TryAcquire", fmt.Errorf("others wait: %w", advisory.ErrNotAcquired))
 	}
 	slot, err := s.look(ctx)

@@ -183,9 +183,7 @@ func TestOrder(t *testing.T) {
 		var order []int // the slot serves as mutex
 		var group sync.WaitGroup
 		for i := range 5 {
-			began := make(chan struct{})
 			group.Go(func() {
-				close(began)
 				slot, err := s.Acquire(ctx)
 				if err != nil {
 					t.Error(err)
@@ -196,7 +194,6 @@ func TestOrder(t *testing.T) {
 					t.Error(err)
 				}
 			})
-			<-began
 			eventually(t, "it waits", func() bool { return semaphore.Waiting(s) == i+1 })
 		}
 		if _, err := s.TryAcquire(ctx); !errors.Is(err, advisory.ErrNotAcquired) {
