@@ -9,6 +9,8 @@ import (
 
 // A Lease is a lock that is held in a session of a [Locker], from [Locker.Acquire] to [Lease.Release], or until it is lost. It may be used by several goroutines at a
 // time.
+//
+// A session that the server has ended is noticed at once with pgx, and at the next heartbeat with other drivers; a network that is silent, before the [TTL] is over.
 type Lease struct {
 	locker *Locker
 	key    Key
