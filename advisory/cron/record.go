@@ -12,7 +12,7 @@ import (
 const recordWait = 5 * time.Second
 
 // errSuperseded means that others counted this run as crashed, and the work must not be committed.
-var errSuperseded = errors.New("the run's row says that it is over")
+var errSuperseded = errors.New("cron: the run's row says that it is over, others have counted it as crashed")
 
 // insist calls fn until it succeeds or cannot any more, because the lease is lost. The end of ctx does not count. After a restart of the server the pool may have several dead connections.
 func (r *run) insist(ctx context.Context, fn func(context.Context) error) error {
