@@ -253,6 +253,38 @@ func TestTerminated(t *testing.T) {
 	})
 }
 
+// A restart of the server takes the slots away; afterwards the same semaphore has all of them again.
+func TestServerRestarts(t *testing.T) {
+	t.Parallel()
+	server.SkipIfExternal(t)
+	own := pgtest.Start(t)
+	for _, driver := range pgtest.Drivers {
+		t.Run(driver, func(t *testing.T) {
+			ctx := testContext(t)
+			db := own.Open(t, driver)
+			locker := newLocker(t, db, advisory.TTL(2*time.Second))
+			s := semaphore.New(locker, "s", 2)
+			slots := []*semaphore.Slot{acquire(t, s), acquire(t, s)}
+			must(t, own.Restart(ctx))
+			for _, slot := range slots {
+				select {
+				case <-slot.Context().Done():
+				case <-time.After(patience):
+					t.Fatal("the context of a lost slot does not end")
+				}
+				if err := slot.Release(ctx); !errors.Is(err, advisory.ErrLost) {
+					t.Errorf("Release: %v", err)
+				}
+			}
+			first, second := acquire(t, s), acquire(t, s)
+			must(t, first.Release(ctx))
+			must(t, second.Release(ctx))
+			must(t, locker.Close())
+			assertClean(t, db)
+		})
+	}
+}
+
 // Calls that end at any time leave nothing behind, and take no slot away.
 func TestCanceledAnywhere(t *testing.T) {
 	eachDriver(t, func(t *testing.T, driver string, database *pgtest.Database) {
