@@ -174,6 +174,9 @@ func (f *finder) scanned(a *Answer, v ssa.Value, form form, lock *sqltext.Call) 
 			if c.Method == nil || c.Recv == nil || !refersTo(c.Recv, row) {
 				a.Read = true
 				a.Errs = append(a.Errs, errorsOf(c.Value())...)
+				if v := c.Value(); v != nil {
+					a.Others = append(a.Others, v)
+				}
 				return
 			}
 			switch c.Method.Name() {
@@ -227,6 +230,14 @@ func (f *finder) filled(a *Answer, dests []ssa.Value, lock *sqltext.Call, fill s
 	a.Known = true
 	if lock.Answer != sqltext.Returned {
 		a.Read = a.Read || lock.Answer != sqltext.Dropped
+		for _, d := range dests {
+			cell := flow.Variable(dynamic(d))
+			if len(dests) == 1 && lock.Func.Dialect != sqltext.PostgreSQL {
+				a.Cells = append(a.Cells, cell) // SELECT of the variable with the status
+			} else {
+				a.Others = append(a.Others, cell)
+			}
+		}
 		return
 	}
 	if lock.Column >= 0 && lock.Column < len(dests) {

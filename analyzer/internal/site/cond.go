@@ -4,8 +4,12 @@ import (
 	"go/constant"
 	"go/token"
 	"go/types"
+	"strings"
 
 	"golang.org/x/tools/go/ssa"
+
+	"github.com/pgadvisory/pgadvisory/analyzer/internal/flow"
+	"github.com/pgadvisory/pgadvisory/analyzer/internal/sqltext"
 )
 
 // A known is what a path knows of a value.
@@ -32,13 +36,20 @@ func (k known) not() known {
 // answers collects what is certain once the lock is held: the errors of its
 // statement are nil, and the answer is true.
 func (w *holder) answers() {
-	w.errs, w.cells, w.trues = map[ssa.Value]bool{}, map[ssa.Value]bool{}, map[ssa.Value]bool{}
+	w.errs, w.cells, w.trues, w.others = map[ssa.Value]bool{}, map[ssa.Value]bool{}, map[ssa.Value]bool{}, map[ssa.Value]bool{}
 	for _, s := range w.byInstr[w.lock.Instr] {
 		for _, e := range s.Answer.Errs {
 			w.errs[e] = true
 		}
 		for _, c := range s.Answer.Cells {
 			w.cells[c] = true
+		}
+		for _, o := range s.Answer.Others {
+			if _, ok := o.(*ssa.Call); ok {
+				w.helperAnswers(o)
+			} else {
+				w.others[o] = true
+			}
 		}
 	}
 	v := w.lock.Instr.Value()
@@ -58,20 +69,30 @@ func (w *holder) answers() {
 // helperAnswers takes the errors and booleans that a call returns for the
 // lock's.
 func (w *holder) helperAnswers(v ssa.Value) {
-	if isBool(v.Type()) {
-		w.trues[v] = true
+	take := func(v ssa.Value) {
+		switch {
+		case isBool(v.Type()):
+			w.trues[v] = true
+		case isError(v.Type()):
+			w.errs[v] = true
+		default:
+			w.others[v] = true
+		}
+		for _, r := range *v.Referrers() {
+			if store, ok := r.(*ssa.Store); ok && store.Val == v {
+				switch {
+				case isBool(v.Type()):
+					w.cells[store.Addr] = true
+				case !isError(v.Type()):
+					w.others[store.Addr] = true
+				}
+			}
+		}
 	}
-	if isError(v.Type()) {
-		w.errs[v] = true
-	}
+	take(v)
 	for _, r := range *v.Referrers() {
 		if x, ok := r.(*ssa.Extract); ok {
-			if isBool(x.Type()) {
-				w.trues[x] = true
-			}
-			if isError(x.Type()) {
-				w.errs[x] = true
-			}
+			take(x)
 		}
 	}
 }
@@ -204,39 +225,151 @@ func (w *holder) evalLoad(addr ssa.Value, s *state) known {
 	if k := s.env[addr]; k != unknown {
 		return k
 	}
-	if !s.acquired {
-		return unknown
-	}
-	if w.cells[addr] {
-		return isTrue
-	}
-	if f, ok := addr.(*ssa.FieldAddr); ok && w.cells[f.X] {
-		return isTrue // sql.NullBool's Valid and Bool, sql.NullInt64's Int64
+	if s.acquired && w.holdsAnswer(addr) {
+		if t := pointee(addr); t != nil && isBool(t) || w.granted() == nil {
+			return isTrue
+		}
 	}
 	return unknown
 }
 
+// holdsAnswer reports whether a variable holds the lock's answer, or is the
+// field of one that does: sql.NullBool's Bool and Valid, sql.NullInt64's Int64.
+func (w *holder) holdsAnswer(addr ssa.Value) bool {
+	if w.cells[addr] {
+		return true
+	}
+	f, ok := addr.(*ssa.FieldAddr)
+	if !ok {
+		return false
+	}
+	if w.cells[f.X] {
+		t := pointee(f)
+		return t != nil && (isBool(t) || isInteger(t) && strings.HasPrefix(fieldAt(f), "Int"))
+	}
+	// A field of something else: another expression for the same field.
+	for c := range w.cells {
+		if g, ok := c.(*ssa.FieldAddr); ok && g.Field == f.Field && types.Identical(g.X.Type(), f.X.Type()) {
+			return true
+		}
+	}
+	return false
+}
+
+func pointee(addr ssa.Value) types.Type {
+	if ptr, ok := addr.Type().Underlying().(*types.Pointer); ok {
+		return ptr.Elem()
+	}
+	return nil
+}
+
+func isInteger(t types.Type) bool {
+	b, ok := t.Underlying().(*types.Basic)
+	return ok && b.Info()&types.IsInteger != 0
+}
+
+// granted returns the answers that mean that the lock is held, or nil if the
+// answer is a boolean.
+func (w *holder) granted() []int64 {
+	switch w.lock.Lock.Func.Dialect {
+	case sqltext.MySQL:
+		return []int64{1}
+	case sqltext.SQLServer:
+		return []int64{0, 1}
+	case sqltext.Oracle:
+		return []int64{0, 4}
+	}
+	return nil
+}
+
+// evalAnswer compares the lock's answer, as a number, with a constant.
+func (w *holder) evalAnswer(v *ssa.BinOp) known {
+	x, y, op := v.X, v.Y, v.Op
+	if _, ok := x.(*ssa.Const); ok {
+		x, y = y, x
+		op = mirrored[op]
+	}
+	n, ok := flow.ConstInt(y)
+	for {
+		c, isConvert := x.(*ssa.Convert)
+		if !isConvert {
+			break
+		}
+		x = c.X
+	}
+	load, isLoad := x.(*ssa.UnOp)
+	if !ok || op == token.ILLEGAL || !isLoad || load.Op != token.MUL || !isInteger(x.Type()) || !w.holdsAnswer(load.X) {
+		return unknown
+	}
+	values := w.granted()
+	if values == nil {
+		values = []int64{1}
+	}
+	var all known
+	for i, value := range values {
+		got := isFalse
+		if constant.Compare(constant.MakeInt64(value), op, constant.MakeInt64(n)) {
+			got = isTrue
+		}
+		if i > 0 && got != all {
+			return unknown
+		}
+		all = got
+	}
+	return all
+}
+
+// mirrored are the comparisons with their sides exchanged.
+var mirrored = map[token.Token]token.Token{
+	token.EQL: token.EQL, token.NEQ: token.NEQ,
+	token.LSS: token.GTR, token.GTR: token.LSS, token.LEQ: token.GEQ, token.GEQ: token.LEQ,
+}
+
 func (w *holder) evalBinary(v *ssa.BinOp, s *state, depth int) known {
+	switch v.Op {
+	case token.EQL, token.NEQ, token.LSS, token.GTR, token.LEQ, token.GEQ:
+		if s.acquired {
+			if k := w.evalAnswer(v); k != unknown {
+				return k
+			}
+		}
+	}
 	if v.Op != token.EQL && v.Op != token.NEQ {
 		return unknown
 	}
 	x, y := w.eval(v.X, s, depth+1), w.eval(v.Y, s, depth+1)
-	if x == unknown || y == unknown {
+	if x == unknown || y == unknown || x == notNil && y == notNil {
 		return unknown
 	}
-	equal := unknown
-	switch {
-	case x == notNil && y == notNil:
-		return unknown
-	case x == y:
+	equal := isFalse
+	if x == y {
 		equal = isTrue
-	default:
-		equal = isFalse
 	}
 	if v.Op == token.NEQ {
 		return equal.not()
 	}
 	return equal
+}
+
+// dependsOnAnswer reports whether a condition may look at the lock's answer in
+// a way that eval does not see through.
+func (w *holder) dependsOnAnswer(v ssa.Value, depth int) bool {
+	if v == nil || depth > 6 {
+		return false
+	}
+	if w.cells[v] || w.trues[v] || w.others[v] || w.holdsAnswer(v) {
+		return true
+	}
+	instr, ok := v.(ssa.Instruction)
+	if !ok {
+		return false
+	}
+	for _, op := range instr.Operands(nil) {
+		if w.dependsOnAnswer(*op, depth+1) {
+			return true
+		}
+	}
+	return false
 }
 
 // evalCall knows errors.Is and errors.As, which answer false for nil, and the

@@ -41,6 +41,7 @@ type holder struct {
 	errs    map[ssa.Value]bool
 	cells   map[ssa.Value]bool
 	trues   map[ssa.Value]bool
+	others  map[ssa.Value]bool // results with the answer in them
 	unsent  bool
 	losses  map[Loss]token.Pos
 }

@@ -155,6 +155,10 @@ type Answer struct {
 	// Cells are the variables that it is scanned into.
 	Cells []ssa.Value
 
+	// Others are results of calls and variables that the answer may be in, in
+	// some form.
+	Others []ssa.Value
+
 	// Errs are the errors that tell that the statement failed.
 	Errs []ssa.Value
 }

@@ -89,8 +89,12 @@ func (w *holder) walk() bool {
 				if i == 1 {
 					want = isFalse
 				}
-				if k := w.eval(cond.Cond, s, 0); k != unknown && k != want {
+				k := w.eval(cond.Cond, s, 0)
+				if k != unknown && k != want {
 					continue
+				}
+				if k == unknown && s.held && w.dependsOnAnswer(cond.Cond, 0) {
+					return false // the answer is looked at in a way of its own
 				}
 				w.assume(cond.Cond, want, s, 0)
 			}

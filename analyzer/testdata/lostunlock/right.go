@@ -695,3 +695,133 @@ func (m *mine) cleanedUp(ctx context.Context, dig func() error) error {
 		return dig()
 	})
 }
+
+// answers in other forms.
+
+type taken struct{ ok bool }
+
+func (t *taken) fill(ctx context.Context, db *sql.DB, dig func() error) error {
+	conn, err := db.Conn(ctx)
+	if err != nil {
+		return err
+	}
+	defer conn.Close()
+	if err := conn.QueryRowContext(ctx, "SELECT pg_try_advisory_lock(1)").Scan(&t.ok); err != nil {
+		return err
+	}
+	if !t.ok {
+		return errBusy
+	}
+	defer free(context.WithoutCancel(ctx), conn, 1)
+	return dig()
+}
+
+func try(ctx context.Context, conn *sql.Conn) (ok bool, err error) {
+	err = conn.QueryRowContext(ctx, "SELECT pg_try_advisory_lock(1)").Scan(&ok)
+	return ok, err
+}
+
+func tried(ctx context.Context, db *sql.DB, dig func() error) error {
+	conn, err := db.Conn(ctx)
+	if err != nil {
+		return err
+	}
+	defer conn.Close()
+	ok, err := try(ctx, conn)
+	if err != nil || !ok {
+		return err
+	}
+	defer free(context.WithoutCancel(ctx), conn, 1)
+	return dig()
+}
+
+func tryStruct(ctx context.Context, conn *sql.Conn) (t taken, err error) {
+	err = conn.QueryRowContext(ctx, "SELECT pg_try_advisory_lock(1)").Scan(&t.ok)
+	return t, err
+}
+
+func triedStruct(ctx context.Context, db *sql.DB, dig func() error) error {
+	conn, err := db.Conn(ctx)
+	if err != nil {
+		return err
+	}
+	defer conn.Close()
+	t, err := tryStruct(ctx, conn)
+	if err != nil || !t.ok {
+		return err
+	}
+	defer free(context.WithoutCancel(ctx), conn, 1)
+	return dig()
+}
+
+func collected(ctx context.Context, pool *pgxpool.Pool, dig func() error) error {
+	conn, err := pool.Acquire(ctx)
+	if err != nil {
+		return err
+	}
+	defer conn.Release()
+	rows, err := conn.Query(ctx, "SELECT pg_try_advisory_lock(1)")
+	if err != nil {
+		return err
+	}
+	ok, err := pgx.CollectExactlyOneRow(rows, pgx.RowTo[bool])
+	if err != nil || !ok {
+		return err
+	}
+	defer conn.Exec(ctx, "SELECT pg_advisory_unlock(1)")
+	return dig()
+}
+
+func sqlServer(ctx context.Context, db *sql.DB, dig func() error) error {
+	conn, err := db.Conn(ctx)
+	if err != nil {
+		return err
+	}
+	defer conn.Close()
+	var status int
+	const text = "DECLARE @r int; EXEC @r = sp_getapplock @Resource = 'x', @LockMode = 'Exclusive', @LockOwner = 'Session'; SELECT @r"
+	if err := conn.QueryRowContext(ctx, text).Scan(&status); err != nil {
+		return err
+	}
+	if status < 0 {
+		return errBusy
+	}
+	defer conn.ExecContext(ctx, "EXEC sp_releaseapplock @Resource = 'x', @LockOwner = 'Session'")
+	return dig()
+}
+
+func mysqlNull(ctx context.Context, db *sql.DB, dig func() error) error {
+	conn, err := db.Conn(ctx)
+	if err != nil {
+		return err
+	}
+	defer conn.Close()
+	var got sql.NullInt64
+	if err := conn.QueryRowContext(ctx, "SELECT GET_LOCK('dig', 5)").Scan(&got); err != nil {
+		return err
+	}
+	if !(got.Valid && got.Int64 > 0) {
+		return errBusy
+	}
+	defer conn.ExecContext(ctx, "DO RELEASE_LOCK('dig')")
+	return dig()
+}
+
+func yes(ok bool) bool { return ok }
+
+func asked(ctx context.Context, db *sql.DB, dig func() error) error {
+	conn, err := db.Conn(ctx)
+	if err != nil {
+		return err
+	}
+	defer conn.Close()
+	var ok bool
+	if err := conn.QueryRowContext(ctx, "SELECT pg_try_advisory_lock(1)").Scan(&ok); err != nil {
+		return err
+	}
+	if !yes(ok) {
+		return errBusy
+	}
+	defer free(context.WithoutCancel(ctx), conn, 1)
+	return dig()
+}

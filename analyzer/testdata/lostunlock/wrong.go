@@ -344,3 +344,33 @@ func (m *mine) lent(ctx context.Context, dig func() error) error {
 		return dig()
 	})
 }
+
+func triedAndLost(ctx context.Context, db *sql.DB, dig func() error) error {
+	conn, err := db.Conn(ctx)
+	if err != nil {
+		return err
+	}
+	defer conn.Close()
+	ok, err := try(ctx, conn) // want `pg_try_advisory_lock, run by try, on conn is not freed.*lostunlock`
+	if err != nil || !ok {
+		return err
+	}
+	return dig()
+}
+
+func sqlServerLost(ctx context.Context, db *sql.DB, dig func() error) error {
+	conn, err := db.Conn(ctx)
+	if err != nil {
+		return err
+	}
+	defer conn.Close()
+	var status int
+	const text = "DECLARE @r int; EXEC @r = sp_getapplock @Resource = 'x', @LockMode = 'Exclusive', @LockOwner = 'Session'; SELECT @r"
+	if err := conn.QueryRowContext(ctx, text).Scan(&status); err != nil { // want `lostunlock`
+		return err
+	}
+	if status < 0 {
+		return errBusy
+	}
+	return dig()
+}
