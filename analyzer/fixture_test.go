@@ -153,4 +153,3 @@ func TestSuite(t *testing.T) {
 		}
 	}
 }
-

@@ -27,9 +27,13 @@ type Program struct {
 	// is not in the package. See [Extern].
 	Extern Extern
 
-	// ExternString, if not nil, returns the values of another package's
-	// string variable, or nil if they are not known.
+	// ExternString, if not nil, returns the values of a string variable that
+	// the package does not set, or nil if they are not known.
 	ExternString func(*types.Var) []Text
+
+	// ExternTexts, if not nil, returns the values of a call that this package
+	// does not know, or nil.
+	ExternTexts func(*Call) []Text
 
 	globals map[*ssa.Global][]ssa.Instruction // uses
 	fields  map[*types.Var][]*ssa.Store       // by field of a struct type

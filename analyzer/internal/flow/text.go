@@ -101,6 +101,9 @@ func (p *Program) leafTexts(l Leaf, depth int) []Text {
 			}
 		}
 	case *ssa.Call:
+		if l.Result != 0 {
+			return hole
+		}
 		if out := p.callTexts(p.Resolve(v, l.Frame), depth); out != nil {
 			return out
 		}
@@ -167,6 +170,9 @@ func (p *Program) callTexts(c *Call, depth int) []Text {
 		return arg(0)
 	case "strings.String", "bytes.String": // of a Builder or Buffer
 		return p.built(c, depth)
+	}
+	if p.ExternTexts != nil {
+		return p.ExternTexts(c)
 	}
 	return nil
 }

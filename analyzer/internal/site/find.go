@@ -17,6 +17,7 @@ type finder struct {
 	pass *analysis.Pass
 	prog *flow.Program
 
+	embeds    embeds
 	summaries map[string]*FuncSummary // of imported packages' functions
 	own       map[string]*FuncSummary // of this package's
 
@@ -62,7 +63,7 @@ func run(pass *analysis.Pass) (any, error) {
 		ops:       map[ssa.CallInstruction][]*op{},
 		kept:      map[*ssa.Parameter]bool{},
 	}
-	matters := scan(pass, res)
+	matters := scan(pass, res, &f.embeds)
 	if !matters && !f.usesImported() {
 		return res, nil
 	}
@@ -73,6 +74,7 @@ func run(pass *analysis.Pass) (any, error) {
 	f.prog = prog
 	prog.Extern = f.extern
 	prog.ExternString = f.externString
+	prog.ExternTexts = f.embeddedTexts
 	f.index()
 	f.findSingles()
 	for _, call := range f.calls {

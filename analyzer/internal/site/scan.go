@@ -15,15 +15,16 @@ import (
 
 // scan looks at the package's literals, and collects its ignore comments. It
 // reports whether something in the package has to do with locks.
-func scan(pass *analysis.Pass, res *Result) bool {
+func scan(pass *analysis.Pass, res *Result, embedded *embeds) bool {
 	matters, pgx := false, importsPgx(pass.Pkg)
 	for _, file := range pass.Files {
 		res.Directives = append(res.Directives, directivesOf(pass, file)...)
+		embedded.scan(pass, file)
 		if !matters {
 			matters = scanFile(pass, file, pgx)
 		}
 	}
-	return matters
+	return matters || embedded.any
 }
 
 // importsPgx reports whether a package imports pgx, whose pools have a size in
