@@ -308,6 +308,9 @@ func (f *finder) make(e *execution, t flow.Text, statements []sqltext.Statement,
 				s.Answer = f.answerOf(e, lock)
 			}
 			f.place(s, was, level)
+			if lock.Scope == sqltext.Session && len(f.singles) > 0 {
+				f.moveToHandIns(s)
+			}
 			f.sites = append(f.sites, s)
 		}
 	}
