@@ -20,7 +20,8 @@ Shows on a real PostgreSQL server, in a few seconds:
 
 The server is a throwaway one, started from the PostgreSQL programs on this machine. If there are
 none they are downloaded, which takes longer, once. It is stopped and removed at the end, and on
-Ctrl-C. The last step needs the go command.
+Ctrl-C. The last step needs the go command, which the first time may compile a part of the
+standard library for it.
 
 environment:
   ADVISORY_TEST_PG   the directory of the programs postgres and initdb

@@ -41,11 +41,11 @@ func newTrial(t *testing.T) *trial {
 	return r
 }
 
-// useHangingGo puts a go command on PATH that does nothing, for a minute.
+// useHangingGo puts a go command on PATH that makes a temporary file, as the real one does, and then does nothing for a minute.
 func (r *trial) useHangingGo(t *testing.T) {
 	t.Helper()
 	bin := t.TempDir()
-	script := "#!/bin/sh\n: >" + r.called + "\nexec sleep 60\n"
+	script := "#!/bin/sh\n: >${GOTMPDIR:-$TMPDIR}/go-build\n: >" + r.called + "\nexec sleep 60\n"
 	if err := os.WriteFile(filepath.Join(bin, "go"), []byte(script), 0o755); err != nil {
 		t.Fatal(err)
 	}

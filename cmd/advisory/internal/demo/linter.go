@@ -127,8 +127,10 @@ func loadSample(ctx context.Context, dir string) (*packages.Package, error) {
 		// of the time. The sample needs nothing else.
 		Mode: packages.LoadSyntax,
 		Dir:  dir,
-		// Whatever is set for the user's own modules must not hold for this one.
-		Env:        append(os.Environ(), "GO111MODULE=on", "GOWORK=off", "GOPROXY=off", "GOTOOLCHAIN=local", "GOPACKAGESDRIVER=off"),
+		// Whatever is set for the user's own modules must not hold for this one. An
+		// interrupted go command leaves files in GOTMPDIR.
+		Env: append(os.Environ(), "GO111MODULE=on", "GOWORK=off", "GOPROXY=off", "GOTOOLCHAIN=local",
+			"GOPACKAGESDRIVER=off", "GOTMPDIR="+dir),
 		BuildFlags: []string{"-mod=mod"},
 	}, ".")
 	if err != nil {
