@@ -37,6 +37,9 @@ func (p *Program) callTexts(c *Call, depth int) []Text {
 		"strings.TrimLeft", "strings.TrimSuffix", "strings.TrimPrefix":
 		return arg(0)
 	case "strings.ReplaceAll", "strings.Replace":
+		if c.Recv != nil {
+			return arg(0) // a Replacer's: names in it are most often not replaced
+		}
 		return p.replaced(arg(0), arg(1), arg(2))
 	case "strconv.Itoa", "strconv.FormatInt", "strconv.FormatUint":
 		return arg(0)

@@ -17,8 +17,10 @@ func (f *finder) answerOf(e *execution, lock *sqltext.Call) Answer {
 	case execForm:
 		a.Known, a.Read = true, !lost(e, lock)
 		a.Errs = errorsOf(v)
-		if !a.Read && lock.Answer == sqltext.Filters && rowsCounted(v) {
-			a.Read = true
+		if lock.Answer == sqltext.Filters && v != nil {
+			counts, escapes := rowsCounted(v)
+			a.Read = a.Read || escapes || len(counts) > 0
+			a.Others = append(a.Others, counts...)
 		}
 	case rowForm, rowsForm:
 		if e.answer != nil {
@@ -112,33 +114,41 @@ var errorType = types.Universe.Lookup("error").Type()
 
 func isError(t types.Type) bool { return types.Identical(t, errorType) }
 
-// rowsCounted reports whether something asks a result how many rows there
-// were.
-func rowsCounted(v ssa.Value) bool {
-	if v == nil {
-		return false
-	}
-	found := false
+// rowsCounted returns the calls that ask a result how many rows there were. It
+// reports as well whether the result goes where nothing is known.
+func rowsCounted(v ssa.Value) (counts []ssa.Value, escapes bool) {
 	results(v, func(r ssa.Value) {
 		flow.Uses(r, func(use ssa.Instruction, _ ssa.Value) {
 			switch use := use.(type) {
 			case ssa.CallInstruction:
-				common := use.Common()
-				name := ""
-				if common.IsInvoke() {
-					name = common.Method.Name()
-				} else if fn := common.StaticCallee(); fn != nil {
-					name = fn.Name()
+				switch calledName(use) {
+				case "Close", "LastInsertId":
+				case "RowsAffected":
+					if v := use.Value(); v != nil {
+						counts = append(counts, v)
+					}
+				default:
+					escapes = true
 				}
-				found = found || name != "Close" && name != "LastInsertId"
-			case *ssa.FieldAddr:
-				found = found || fieldAt(use) == "RowsAffected"
+			case *ssa.FieldAddr: // gorm's RowsAffected
+				escapes = escapes || fieldAt(use) == "RowsAffected"
 			default:
-				found = true // it goes where nothing is known
+				escapes = true
 			}
 		})
 	})
-	return found
+	return counts, escapes
+}
+
+func calledName(call ssa.CallInstruction) string {
+	common := call.Common()
+	if common.IsInvoke() {
+		return common.Method.Name()
+	}
+	if fn := common.StaticCallee(); fn != nil {
+		return fn.Name()
+	}
+	return ""
 }
 
 // results calls f with the results of a call, errors left out.

@@ -122,27 +122,38 @@ func (e *embeds) read(name string) (string, bool) {
 	return readSQL(filepath.Join(e.dir, filepath.FromSlash(name)))
 }
 
-// texts is the text that a call of embed.FS's ReadFile returns.
-func (f *finder) embeddedTexts(c *flow.Call) []flow.Text {
-	if c.Method == nil || c.Method.Name() != "ReadFile" || len(c.Args) == 0 {
+// externTexts knows calls that return SQL: embed.FS's ReadFile, and Rebind of
+// sqlx, which only writes placeholders in another way.
+func (f *finder) externTexts(c *flow.Call) []flow.Text {
+	if c.Method == nil || c.Method.Pkg() == nil || len(c.Args) == 0 {
 		return nil
 	}
-	name := c.Args[0]
-	if c.Recv == nil { // fs.ReadFile(fsys, name)
-		if c.Method.Pkg() == nil || c.Method.Pkg().Path() != "io/fs" || len(c.Args) != 2 {
+	last := c.Args[len(c.Args)-1]
+	switch c.Method.Name() {
+	case "Rebind":
+		if flow.IsString(last.Type()) {
+			return f.prog.Texts(last, c.Frame)
+		}
+	case "ReadFile":
+		if name, ok := recvName(c); ok && name != (typeName{"embed", "FS"}) || !ok && c.Method.Pkg().Path() != "io/fs" {
 			return nil
 		}
-		name = c.Args[1]
-	} else if n, ok := nameOf(c.Recv.Type()); !ok || n != (typeName{"embed", "FS"}) {
-		return nil
-	}
-	var out []flow.Text
-	for _, t := range f.prog.Texts(name, c.Frame) {
-		if text, ok := f.embeds.read(t.S); ok {
-			out = append(out, flow.Text{S: text})
+		var out []flow.Text
+		for _, t := range f.prog.Texts(last, c.Frame) {
+			if text, ok := f.embeds.read(t.S); ok {
+				out = append(out, flow.Text{S: text})
+			}
 		}
+		return out
 	}
-	return out
+	return nil
+}
+
+func recvName(c *flow.Call) (typeName, bool) {
+	if c.Recv == nil {
+		return typeName{}, false
+	}
+	return nameOf(c.Recv.Type())
 }
 
 func isText(t types.Type) bool {

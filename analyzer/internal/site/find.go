@@ -74,7 +74,7 @@ func run(pass *analysis.Pass) (any, error) {
 	f.prog = prog
 	prog.Extern = f.extern
 	prog.ExternString = f.externString
-	prog.ExternTexts = f.embeddedTexts
+	prog.ExternTexts = f.externTexts
 	f.index()
 	f.findSingles()
 	for _, call := range f.calls {

@@ -31,6 +31,16 @@ func (w *holder) answers() {
 			}
 		}
 	}
+	if w.lock.Instr.Parent() != w.fn {
+		// The call that runs the closure fails if the lock does.
+		for _, b := range w.fn.Blocks {
+			for _, instr := range b.Instrs {
+				if call, ok := instr.(*ssa.Call); ok && w.effectOf(call)&takesIt != 0 {
+					w.helperAnswers(call)
+				}
+			}
+		}
+	}
 	v := w.lock.Instr.Value()
 	if v == nil || v.Parent() != w.fn && !lexically(v.Parent(), w.fn) {
 		return

@@ -19,6 +19,13 @@ func (f *finder) handlesOf(v ssa.Value, path flow.Path, frame *flow.Frame, depth
 		if c, ok := l.Value.(*ssa.Const); ok && c.Value == nil {
 			continue // nil runs nothing
 		}
+		if c := f.handedBy(l); c != nil && c.Method.Name() == "Raw" && c.Recv != nil {
+			out = append(out, f.from(c, c.Recv, depth)...) // the driver's side of a connection
+			continue
+		}
+		if embedding[l.Path] && isHandle((flow.Leaf{Value: l.Value, Result: l.Result}).Type()) {
+			l.Path = "" // sqlx's and bun's own types have the handle in them
+		}
 		h := f.handle(l, static, depth)
 		h.Origin = l
 		if h.open {

@@ -764,7 +764,7 @@ func collected(ctx context.Context, pool *pgxpool.Pool, dig func() error) error 
 	if err != nil {
 		return err
 	}
-	ok, err := pgx.CollectExactlyOneRow(rows, pgx.RowTo[bool])
+	ok, err := pgx.CollectOneRow(rows, pgx.RowTo[bool])
 	if err != nil || !ok {
 		return err
 	}
@@ -824,4 +824,96 @@ func asked(ctx context.Context, db *sql.DB, dig func() error) error {
 	}
 	defer free(context.WithoutCancel(ctx), conn, 1)
 	return dig()
+}
+
+func countedRows(ctx context.Context, db *sql.DB, dig func() error) error {
+	conn, err := db.Conn(ctx)
+	if err != nil {
+		return err
+	}
+	defer conn.Close()
+	res, err := conn.ExecContext(ctx, "SELECT FROM pg_try_advisory_lock(1) AS got WHERE got")
+	if err != nil {
+		return err
+	}
+	n, err := res.RowsAffected()
+	if err != nil {
+		return err
+	}
+	if n == 0 {
+		return errBusy
+	}
+	defer free(context.WithoutCancel(ctx), conn, 1)
+	return dig()
+}
+
+func throughRaw(ctx context.Context, db *sql.DB, dig func() error) error {
+	conn, err := db.Conn(ctx)
+	if err != nil {
+		return err
+	}
+	defer conn.Close()
+	if err := conn.Raw(func(c any) error {
+		_, err := c.(*stdlib.Conn).Conn().Exec(ctx, "SELECT pg_advisory_lock(1)")
+		return err
+	}); err != nil {
+		return err
+	}
+	defer conn.Raw(func(c any) error {
+		_, err := c.(*stdlib.Conn).Conn().Exec(context.WithoutCancel(ctx), "SELECT pg_advisory_unlock(1)")
+		return err
+	})
+	return dig()
+}
+
+func elector(ctx context.Context, pool *pgxpool.Pool, lead func(context.Context) error) error {
+	for {
+		conn, err := pool.Acquire(ctx)
+		if err != nil {
+			return err
+		}
+		var ok bool
+		if err := conn.QueryRow(ctx, "SELECT pg_try_advisory_lock(1)").Scan(&ok); err != nil || !ok {
+			conn.Release()
+			if err != nil {
+				return err
+			}
+			time.Sleep(time.Second)
+			continue
+		}
+		err = leads(ctx, conn, lead)
+		conn.Release()
+		if err != nil {
+			return err
+		}
+	}
+}
+
+func leads(ctx context.Context, conn *pgxpool.Conn, lead func(context.Context) error) error {
+	defer conn.Exec(context.WithoutCancel(ctx), "SELECT pg_advisory_unlock(1)")
+	return lead(ctx)
+}
+
+type lockHolder struct {
+	pool *pgxpool.Pool
+	conn *pgxpool.Conn
+}
+
+func (h *lockHolder) acquire(ctx context.Context) error {
+	conn, err := h.pool.Acquire(ctx)
+	if err != nil {
+		return err
+	}
+	var ok bool
+	err = conn.QueryRow(ctx, "SELECT pg_try_advisory_lock(1)").Scan(&ok)
+	if err != nil {
+		conn.Release()
+		return err
+	}
+	if !ok {
+		conn.Release()
+		return errBusy
+	}
+	h.conn = conn
+	return nil
 }

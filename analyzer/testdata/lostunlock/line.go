@@ -1,0 +1,22 @@
+package lostunlock
+
+import (
+	"context"
+	"database/sql"
+)
+
+func namesTheReturn(ctx context.Context, db *sql.DB, dig func() error) error {
+	conn, err := db.Conn(ctx)
+	if err != nil {
+		return err
+	}
+	defer conn.Close()
+	if _, err := conn.ExecContext(ctx, "SELECT pg_advisory_lock(1)"); err != nil { // want `is not freed on the way out at line 18, `
+		return err
+	}
+	if err := dig(); err != nil {
+		return err
+	}
+	_, err = conn.ExecContext(ctx, "SELECT pg_advisory_unlock(1)")
+	return err
+}
