@@ -13,6 +13,10 @@ type Leaf struct {
 	Path   Path      // the part of Value that was asked for
 	Frame  *Frame    // what is known where Value stands
 	Via    []types.Object
+
+	// Content reports that the leaf is what is in the variable that Value is
+	// the address of: nothing in the package is stored there.
+	Content bool
 }
 
 // Field returns the first field of the leaf's path, and the path from there.
@@ -39,6 +43,9 @@ func (l Leaf) Type() types.Type {
 			return nil
 		}
 		t = tuple.At(l.Result).Type()
+	}
+	if ptr, ok := t.Underlying().(*types.Pointer); ok && l.Content {
+		t = ptr.Elem()
 	}
 	return TypeAt(t, l.Path)
 }

@@ -16,7 +16,7 @@ func (t *tracer) load(addr ssa.Value, path Path, frame *Frame, via []types.Objec
 	switch a := addr.(type) {
 	case *ssa.Alloc:
 		if !t.stored(a, path, frame, via) {
-			t.leaf(a, 0, path, frame, via)
+			t.content(a, path, frame, via)
 		}
 	case *ssa.FieldAddr:
 		if f := fieldOf(a.X.Type(), a.Field); f != nil {
@@ -54,6 +54,15 @@ func (t *tracer) load(addr ssa.Value, path Path, frame *Frame, via []types.Objec
 		t.pointees(a, path, frame, via)
 	default:
 		t.pointees(addr, path, frame, via)
+	}
+}
+
+// content adds a leaf for what is in a variable that nothing is stored in.
+func (t *tracer) content(addr ssa.Value, path Path, frame *Frame, via []types.Object) {
+	n := len(t.out)
+	t.leaf(addr, 0, path, frame, via)
+	if len(t.out) > n {
+		t.out[n].Content = true
 	}
 }
 
@@ -134,7 +143,7 @@ func (t *tracer) global(g *ssa.Global, path Path, via []types.Object) {
 		found = t.storedBy(r, g, path, nil, via) || found
 	}
 	if !found {
-		t.leaf(g, 0, path, nil, via)
+		t.content(g, path, nil, via)
 	}
 }
 

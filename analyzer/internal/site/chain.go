@@ -26,6 +26,14 @@ func (f *finder) chain(h *Handle, l flow.Leaf, depth int) {
 			}
 		}
 		return
+	case *ssa.Global:
+		if l.Path == "" { // nobody keeps a transaction in a package's variable
+			h.Kind = Pool
+			if f.single(l, depth) {
+				h.Kind = Single
+			}
+		}
+		return
 	case *ssa.Parameter:
 		if c := f.handedBy(l); c != nil {
 			switch c.Method.Name() {

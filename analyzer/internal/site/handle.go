@@ -238,6 +238,10 @@ func (f *finder) stored(l flow.Leaf, depth int) []Handle {
 			out = append(out, more...)
 			continue
 		}
+		if h.open && typeOf(e.Type()).role == chainRole {
+			// A constructor's parameter: its callers know.
+			h.begun, h.Kind = nil, kindOf(f.expanded(e, depth, func(h Handle) []Handle { return []Handle{h} }))
+		}
 		out = append(out, h)
 	}
 	if kindOf(out) == Unknown {
