@@ -12,8 +12,8 @@ import (
 	"github.com/pgadvisory/pgadvisory/analyzer/internal/sqltext"
 )
 
-// home is where a rule is described: each analyzer's URL starts with it.
-const home = "https://pkg.go.dev/github.com/pgadvisory/pgadvisory/analyzer#"
+// home is where the rules are described, each on a page of its own.
+const home = "https://github.com/pgadvisory/pgadvisory/blob/main/analyzer/doc/"
 
 // outcome is every rule's result: the ignore directives that silenced a report
 // of that rule. The directive analyzer reads them.
@@ -34,7 +34,7 @@ func rule(doc string, check func(*reporter)) *analysis.Analyzer {
 	return &analysis.Analyzer{
 		Name:       name,
 		Doc:        doc,
-		URL:        home + name,
+		URL:        home + name + ".md",
 		Requires:   []*analysis.Analyzer{site.Analyzer},
 		ResultType: reflect.TypeFor[outcome](),
 		Run: func(pass *analysis.Pass) (any, error) {
