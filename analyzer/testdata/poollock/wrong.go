@@ -266,3 +266,32 @@ func multiline(ctx context.Context, pool *pgxpool.Pool) (ok bool, err error) {
 		Scan(&ok)
 	return ok, err
 }
+
+func replaced(ctx context.Context, db *sql.DB, table string) error {
+	const template = "SELECT pg_FN('TABLE'::regclass::oid::bigint)"
+	text := strings.ReplaceAll(template, "FN", "advisory_lock")
+	text = strings.NewReplacer("TABLE", table).Replace(text)
+	_, err := db.ExecContext(ctx, strings.TrimSpace(text)) // want `poollock`
+	return err
+}
+
+func quoted(ctx context.Context, db *sql.DB, name string) error {
+	_, err := db.ExecContext(ctx, fmt.Sprintf("SELECT %[2]q.%[1]s(%[3]d)", "pg_advisory_lock", "pg_catalog", harvestKey)) // want `poollock`
+	return err
+}
+
+func printed(ctx context.Context, db *sql.DB) error {
+	_, err := db.ExecContext(ctx, fmt.Sprint("SELECT ", "pg_advisory_lock", "(", harvestKey, ")")) // want `poollock`
+	return err
+}
+
+func throughPointer(ctx context.Context, db *sql.DB) error {
+	p := &db
+	q := &p
+	return onPointer(ctx, *q)
+}
+
+func onPointer(ctx context.Context, p **sql.DB) error {
+	_, err := (*p).ExecContext(ctx, "SELECT pg_advisory_lock(1)") // want `poollock`
+	return err
+}

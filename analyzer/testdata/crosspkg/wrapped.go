@@ -3,7 +3,7 @@ package crosspkg
 import (
 	"context"
 
-	"github.com/pgadvisory/pgadvisory/testdata/crosspkg/db"
+	"github.com/pgadvisory/pgadvisory/analyzer/testdata/crosspkg/db"
 )
 
 func wrapped(ctx context.Context, d *db.DB) error {
