@@ -110,14 +110,14 @@ var nouns = map[site.Kind]string{
 
 // handle names what runs the SQL of a site, with what it is.
 func handle(s *site.Site) string {
-	noun := nouns[s.Handles[0].Kind]
+	noun := "handle"
+	if len(s.Handles) > 0 && nouns[s.Handles[0].Kind] != "" {
+		noun = nouns[s.Handles[0].Kind]
+	}
 	switch {
-	case noun == "":
-		noun = "handle"
 	case s.Name == "":
 		return "a " + noun
-	}
-	if s.Behind {
+	case s.Behind:
 		return "the " + noun + " behind " + s.Name
 	}
 	return "the " + noun + " " + s.Name

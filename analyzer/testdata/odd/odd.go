@@ -211,3 +211,8 @@ func asserted(ctx context.Context, v any) {
 		h.ExecContext(ctx, "SELECT pg_advisory_lock(1)")
 	}
 }
+
+func tryOnNil(ctx context.Context) {
+	(*sql.DB)(nil).ExecContext(ctx, "SELECT pg_try_advisory_lock(1)")                  // want `ignoredtry`
+	func() *sql.DB { return nil }().ExecContext(ctx, "SELECT pg_try_advisory_lock(1)") // want `ignoredtry`
+}
