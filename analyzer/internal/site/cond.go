@@ -101,6 +101,9 @@ func (w *holder) eval(v ssa.Value, s *state, depth int) known {
 	if s.acquired && w.trues[v] {
 		return isTrue
 	}
+	if x, ok := v.(*ssa.Extract); s.acquired && (v == w.conn || ok && x.Tuple == w.conn && !isError(v.Type())) {
+		return notNil
+	}
 	if k := s.env[v]; k != unknown {
 		return k
 	}
@@ -195,16 +198,29 @@ func (w *holder) evalBinary(v *ssa.BinOp, s *state, depth int) known {
 // constructors of errors.
 func (w *holder) evalCall(v *ssa.Call, s *state, depth int) known {
 	fn := v.Call.StaticCallee()
-	if fn == nil || fn.Pkg == nil {
+	if fn == nil {
 		return unknown
 	}
-	switch fn.Pkg.Pkg.Path() + "." + fn.Name() {
+	name := fn.Name()
+	if fn.Pkg != nil {
+		name = fn.Pkg.Pkg.Path() + "." + name
+	}
+	switch name {
 	case "errors.Is", "errors.As":
 		if len(v.Call.Args) == 2 && w.eval(v.Call.Args[0], s, depth+1) == isNil {
 			return isFalse
 		}
+		return unknown
 	case "errors.New", "fmt.Errorf":
 		return notNil
+	}
+	// What wraps an error makes none of nil.
+	if isError(v.Type()) {
+		for _, a := range v.Call.Args {
+			if isError(a.Type()) && w.eval(a, s, depth+1) == isNil {
+				return isNil
+			}
+		}
 	}
 	return unknown
 }

@@ -2,6 +2,7 @@ package site
 
 import (
 	"go/token"
+	"strings"
 
 	"golang.org/x/tools/go/ssa"
 
@@ -42,6 +43,7 @@ type holder struct {
 	cells   map[ssa.Value]bool
 	trues   map[ssa.Value]bool
 	others  map[ssa.Value]bool // results with the answer in them
+	stowed  bool // the connection is put into a struct or a list
 	unsent  bool
 	losses  map[Loss]token.Pos
 }
@@ -189,8 +191,8 @@ func (f *finder) hold(s *Site, conn ssa.Value, fn *ssa.Function) *Held {
 	}
 	for _, loss := range []Loss{NeverFreed, ClosedFirst, PanicSkips} {
 		at, ok := w.losses[loss]
-		if !ok {
-			continue
+		if !ok || loss == PanicSkips && f.inTest(s.Pos) {
+			continue // a test that panics is over, and so is its database
 		}
 		if loss == NeverFreed && w.unsent {
 			loss = NeverSent
@@ -198,6 +200,10 @@ func (f *finder) hold(s *Site, conn ssa.Value, fn *ssa.Function) *Held {
 		return &Held{Site: s, Loss: loss, At: at}
 	}
 	return nil
+}
+
+func (f *finder) inTest(pos token.Pos) bool {
+	return strings.HasSuffix(f.pass.Fset.Position(pos).Filename, "_test.go")
 }
 
 // on reports whether one of the handles is the connection, or may be.

@@ -13,7 +13,7 @@ import (
 type state struct {
 	acquired bool      // the lock was taken on this path
 	held     bool      // and nothing freed it
-	closed   bool      // the connection went back to its pool meanwhile
+	closed   token.Pos // where the connection went back to its pool meanwhile
 	risky    token.Pos // a call that may panic while no defer would free the lock
 	defers   []*ssa.Defer
 	env      map[ssa.Value]known
@@ -48,7 +48,7 @@ func (s *state) key(b *ssa.BasicBlock) string {
 	for _, d := range s.defers {
 		fmt.Fprintf(&defers, "%p,", d)
 	}
-	return fmt.Sprintf("%d %t%t%t%t %s %s", b.Index, s.acquired, s.held, s.closed, s.risky != token.NoPos, defers.String(), strings.Join(env, " "))
+	return fmt.Sprintf("%d %t%t%t%t %s %s", b.Index, s.acquired, s.held, s.closed != token.NoPos, s.risky != token.NoPos, defers.String(), strings.Join(env, " "))
 }
 
 // maxStates bounds the states of one function. A function that needs more is
@@ -137,6 +137,9 @@ func (w *holder) block(b *ssa.BasicBlock, s *state) bool {
 				delete(s.env, v)
 			}
 			if v == w.conn && s.held {
+				if w.stowed {
+					return false // all of them are freed later, or none
+				}
 				w.lose(NeverFreed, w.lock.Pos) // the loop pins the next one
 				return false
 			}
@@ -205,17 +208,15 @@ func (w *holder) call(call *ssa.Call, s *state) {
 		if e&closesIt != 0 && e&closesLast == 0 && s.held {
 			w.lose(ClosedFirst, call.Pos())
 		}
-		if s.held && !s.closed && s.risky != token.NoPos {
+		if s.held && s.closed == token.NoPos && s.risky != token.NoPos {
 			w.lose(PanicSkips, s.risky)
 		}
-		if !s.closed {
-			s.held = false
-		} else if s.held {
-			w.lose(ClosedFirst, call.Pos())
-			s.held = false
+		if s.held && s.closed != token.NoPos {
+			w.lose(ClosedFirst, s.closed)
 		}
-	case e&closesIt != 0:
-		s.closed = s.closed || s.held
+		s.held = false
+	case e&closesIt != 0 && s.held && s.closed == token.NoPos:
+		s.closed = call.Pos()
 	}
 	if e == 0 && s.held && s.risky == token.NoPos && mayPanic(call) && !w.deferred(s) {
 		s.risky = call.Pos()
@@ -268,12 +269,12 @@ func (w *holder) unwind(s *state) {
 			if e&closesIt != 0 && e&closesLast == 0 && s.held {
 				w.lose(ClosedFirst, d.Pos())
 			}
-			if s.closed && s.held {
-				w.lose(ClosedFirst, d.Pos())
+			if s.held && s.closed != token.NoPos {
+				w.lose(ClosedFirst, s.closed)
 			}
 			s.held = false
-		case e&closesIt != 0:
-			s.closed = s.closed || s.held
+		case e&closesIt != 0 && s.held && s.closed == token.NoPos:
+			s.closed = d.Pos()
 		}
 	}
 	s.defers = nil

@@ -20,3 +20,18 @@ func namesTheReturn(ctx context.Context, db *sql.DB, dig func() error) error {
 	_, err = conn.ExecContext(ctx, "SELECT pg_advisory_unlock(1)")
 	return err
 }
+
+func namesTheClose(ctx context.Context, db *sql.DB, dig func() error) error {
+	cleanup := func() {}
+	defer func() { cleanup() }()
+	conn, err := db.Conn(ctx)
+	if err != nil {
+		return err
+	}
+	defer conn.Close()
+	if _, err := conn.ExecContext(ctx, "SELECT pg_advisory_lock(1)"); err != nil { // want `which is given back \(line 31\) before the unlock`
+		return err
+	}
+	cleanup = func() { conn.ExecContext(ctx, "SELECT pg_advisory_unlock(1)") }
+	return dig()
+}

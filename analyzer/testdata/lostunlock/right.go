@@ -917,3 +917,150 @@ func (h *lockHolder) acquire(ctx context.Context) error {
 	h.conn = conn
 	return nil
 }
+
+// more ways to free it elsewhere.
+
+func lockKey(ctx context.Context, conn *sql.Conn) (unlock func(), err error) {
+	if _, err := conn.ExecContext(ctx, "SELECT pg_advisory_lock(1)"); err != nil {
+		return nil, err
+	}
+	return func() { conn.ExecContext(context.WithoutCancel(ctx), "SELECT pg_advisory_unlock(1)") }, nil
+}
+
+func usesUnlocker(ctx context.Context, db *sql.DB, dig func() error) error {
+	conn, err := db.Conn(ctx)
+	if err != nil {
+		return err
+	}
+	defer conn.Close()
+	unlock, err := lockKey(ctx, conn)
+	if err != nil {
+		return err
+	}
+	defer unlock()
+	return dig()
+}
+
+func laterCleanup(ctx context.Context, db *sql.DB, dig func() error) error {
+	conn, err := db.Conn(ctx)
+	if err != nil {
+		return err
+	}
+	defer conn.Close()
+	cleanup := func() {}
+	defer func() { cleanup() }()
+	if _, err := conn.ExecContext(ctx, "SELECT pg_advisory_lock(1)"); err != nil {
+		return err
+	}
+	cleanup = func() {
+		conn.ExecContext(context.WithoutCancel(ctx), "SELECT pg_advisory_unlock(1)")
+	}
+	return dig()
+}
+
+type connKey struct{}
+
+func inContext(ctx context.Context, db *sql.DB, dig func(context.Context) error) error {
+	conn, err := db.Conn(ctx)
+	if err != nil {
+		return err
+	}
+	defer conn.Close()
+	if _, err := conn.ExecContext(ctx, "SELECT pg_advisory_lock(1)"); err != nil {
+		return err
+	}
+	return dig(context.WithValue(ctx, connKey{}, conn))
+}
+
+func many(ctx context.Context, db *sql.DB, keys []int64, dig func() error) error {
+	var conns []*sql.Conn
+	defer func() {
+		for _, conn := range conns {
+			conn.ExecContext(context.WithoutCancel(ctx), "SELECT pg_advisory_unlock_all()")
+			conn.Close()
+		}
+	}()
+	for _, key := range keys {
+		conn, err := db.Conn(ctx)
+		if err != nil {
+			return err
+		}
+		conns = append(conns, conn)
+		if _, err := conn.ExecContext(ctx, "SELECT pg_advisory_lock($1)", key); err != nil {
+			return err
+		}
+	}
+	return dig()
+}
+
+func manyByKey(ctx context.Context, db *sql.DB, keys []int64) (map[int64]*lease, error) {
+	leases := map[int64]*lease{}
+	for _, key := range keys {
+		conn, err := db.Conn(ctx)
+		if err != nil {
+			return leases, err
+		}
+		if _, err := conn.ExecContext(ctx, "SELECT pg_advisory_lock($1)", key); err != nil {
+			return leases, errors.Join(err, conn.Close())
+		}
+		leases[key] = &lease{conn: conn}
+	}
+	return leases, nil
+}
+
+func wrap(err error) error {
+	if err == nil {
+		return nil
+	}
+	return errors.Join(errBusy, err)
+}
+
+func wrapped(ctx context.Context, db *sql.DB, dig func() error) (err error) {
+	conn, err := db.Conn(ctx)
+	if err != nil {
+		return err
+	}
+	defer conn.Close()
+	_, err = conn.ExecContext(ctx, "SELECT pg_advisory_lock(1)")
+	if err = wrap(err); err != nil {
+		return err
+	}
+	if conn == nil {
+		return errBusy
+	}
+	defer free(context.WithoutCancel(ctx), conn, 1)
+	return dig()
+}
+
+func switchedOnError(ctx context.Context, db *sql.DB, dig func() error) error {
+	conn, err := db.Conn(ctx)
+	if err != nil {
+		return err
+	}
+	defer conn.Close()
+	_, err = conn.ExecContext(ctx, "SELECT pg_advisory_lock(1)")
+	switch err {
+	case nil:
+	case context.Canceled:
+		return nil
+	default:
+		return err
+	}
+	defer free(context.WithoutCancel(ctx), conn, 1)
+	return dig()
+}
+
+func inOnce(ctx context.Context, db *sql.DB, dig func() error) error {
+	conn, err := db.Conn(ctx)
+	if err != nil {
+		return err
+	}
+	defer conn.Close()
+	return func() error {
+		if _, err := conn.ExecContext(ctx, "SELECT pg_advisory_lock(1)"); err != nil {
+			return err
+		}
+		defer conn.ExecContext(context.WithoutCancel(ctx), "SELECT pg_advisory_unlock(1)")
+		return dig()
+	}()
+}
