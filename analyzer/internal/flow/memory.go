@@ -3,6 +3,7 @@ package flow
 import (
 	"go/token"
 	"go/types"
+	"strings"
 
 	"golang.org/x/tools/go/ssa"
 )
@@ -148,12 +149,23 @@ func (t *tracer) global(g *ssa.Global, path Path, via []types.Object) {
 }
 
 // FieldStores follows what the package stores in a struct field, whichever
-// value the struct is. It reports false if nothing is.
+// value the struct is. It reports false if nothing is. What tests store in the
+// fields of other code does not count: it says nothing of how that code is
+// used.
 func (p *Program) FieldStores(field *types.Var, path Path) ([]Leaf, bool) {
 	t := &tracer{Program: p, seen: map[traceKey]bool{}, leafs: map[leafKey]bool{}}
-	stores := p.fields[field.Origin()]
-	for _, s := range stores {
+	found := false
+	for _, s := range p.fields[field.Origin()] {
+		if p.InTest(s.Parent().Pos()) && !p.InTest(field.Pos()) {
+			continue
+		}
+		found = true
 		t.value(s.Val, path, nil, []types.Object{field})
 	}
-	return t.out, len(stores) > 0
+	return t.out, found
+}
+
+// InTest reports whether a position is in a test file.
+func (p *Program) InTest(pos token.Pos) bool {
+	return pos.IsValid() && strings.HasSuffix(p.Pkg.Prog.Fset.Position(pos).Filename, "_test.go")
 }

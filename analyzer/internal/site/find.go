@@ -76,6 +76,7 @@ func run(pass *analysis.Pass) (any, error) {
 	prog.ExternString = f.externString
 	prog.ExternTexts = f.externTexts
 	f.index()
+	f.spreadBegins()
 	f.findSingles()
 	for _, call := range f.calls {
 		f.visit(call, nil, call, nil, 0)

@@ -45,7 +45,7 @@ func (f *finder) handsIn(l flow.Leaf, depth int) (single bool, many []handIn, se
 		return false, nil, false
 	}
 	i := paramIndex(param)
-	edges := f.prog.Callers(param.Parent())
+	edges := f.prog.Users(param.Parent())
 	if i < 0 || len(edges) == 0 {
 		return false, nil, false
 	}

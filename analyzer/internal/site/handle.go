@@ -205,7 +205,7 @@ func (f *finder) expand(l flow.Leaf) []flow.Leaf {
 		return nil
 	}
 	var out []flow.Leaf
-	for _, e := range f.prog.Callers(param.Parent()) {
+	for _, e := range f.prog.Users(param.Parent()) {
 		out = append(out, f.prog.Trace(e.Args[i], l.Path, e.Frame)...)
 	}
 	return out

@@ -2,7 +2,6 @@ package site
 
 import (
 	"go/token"
-	"strings"
 
 	"golang.org/x/tools/go/ssa"
 
@@ -43,7 +42,7 @@ type holder struct {
 	cells   map[ssa.Value]bool
 	trues   map[ssa.Value]bool
 	others  map[ssa.Value]bool // results with the answer in them
-	stowed  bool // the connection is put into a struct or a list
+	stowed  bool               // the connection is put into a struct or a list
 	unsent  bool
 	losses  map[Loss]token.Pos
 }
@@ -191,7 +190,7 @@ func (f *finder) hold(s *Site, conn ssa.Value, fn *ssa.Function) *Held {
 	}
 	for _, loss := range []Loss{NeverFreed, ClosedFirst, PanicSkips} {
 		at, ok := w.losses[loss]
-		if !ok || loss == PanicSkips && f.inTest(s.Pos) {
+		if !ok || loss == PanicSkips && f.prog.InTest(s.Pos) {
 			continue // a test that panics is over, and so is its database
 		}
 		if loss == NeverFreed && w.unsent {
@@ -200,10 +199,6 @@ func (f *finder) hold(s *Site, conn ssa.Value, fn *ssa.Function) *Held {
 		return &Held{Site: s, Loss: loss, At: at}
 	}
 	return nil
-}
-
-func (f *finder) inTest(pos token.Pos) bool {
-	return strings.HasSuffix(f.pass.Fset.Position(pos).Filename, "_test.go")
 }
 
 // on reports whether one of the handles is the connection, or may be.
