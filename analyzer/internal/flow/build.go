@@ -41,7 +41,10 @@ type Program struct {
 
 	calls     *callIndex
 	traced    map[traceKey][]Leaf
-	resolving map[resolveKey]bool
+	resolving map[ssa.CallInstruction]bool
+	nested    int // questions within questions
+	steps     int // of the outermost question and all within
+	cuts      int // how often something was not looked into
 }
 
 // An Extern tells what a result of an external call comes from, field by
@@ -80,7 +83,7 @@ func Build(pass *analysis.Pass) (*Program, error) {
 		globals:   map[*ssa.Global][]ssa.Instruction{},
 		fields:    map[*types.Var][]*ssa.Store{},
 		traced:    map[traceKey][]Leaf{},
-		resolving: map[resolveKey]bool{},
+		resolving: map[ssa.CallInstruction]bool{},
 	}
 	if init := p.Pkg.Func("init"); init != nil {
 		p.add(init)

@@ -153,7 +153,8 @@ func (t *tracer) global(g *ssa.Global, path Path, via []types.Object) {
 // fields of other code does not count: it says nothing of how that code is
 // used.
 func (p *Program) FieldStores(field *types.Var, path Path) ([]Leaf, bool) {
-	t := &tracer{Program: p, seen: map[traceKey]bool{}, leafs: map[leafKey]bool{}}
+	t := p.tracer()
+	defer t.done()
 	found := false
 	for _, s := range p.fields[field.Origin()] {
 		if p.InTest(s.Parent().Pos()) && !p.InTest(field.Pos()) {

@@ -14,15 +14,14 @@ type traceKey struct {
 	load  bool
 }
 
-// maxSteps bounds one question.
-const maxSteps = 4000
+// maxSteps bounds one question, and those that it asks itself.
+const maxSteps = 3000
 
 type tracer struct {
 	*Program
 	seen  map[traceKey]bool
 	leafs map[leafKey]bool
 	out   []Leaf
-	steps int
 }
 
 type leafKey struct {
@@ -44,18 +43,32 @@ func (p *Program) Trace(v ssa.Value, path Path, frame *Frame) []Leaf {
 			return out
 		}
 	}
-	t := &tracer{Program: p, seen: map[traceKey]bool{}, leafs: map[leafKey]bool{}}
+	cuts := p.cuts
+	t := p.tracer()
 	t.value(v, path, frame, nil)
-	if frame == nil {
+	t.done()
+	if frame == nil && p.cuts == cuts {
 		p.traced[key] = t.out
 	}
 	return t.out
 }
 
+// tracer begins a question.
+func (p *Program) tracer() *tracer {
+	if p.nested == 0 {
+		p.steps = 0
+	}
+	p.nested++
+	return &tracer{Program: p, seen: map[traceKey]bool{}, leafs: map[leafKey]bool{}}
+}
+
+func (t *tracer) done() { t.nested-- }
+
 // Content follows what a pointer points to.
 func (p *Program) Content(addr ssa.Value, frame *Frame) []Leaf {
-	t := &tracer{Program: p, seen: map[traceKey]bool{}, leafs: map[leafKey]bool{}}
+	t := p.tracer()
 	t.load(addr, "", frame, nil)
+	t.done()
 	return t.out
 }
 
@@ -74,6 +87,7 @@ func (t *tracer) enter(v ssa.Value, path Path, frame *Frame, load bool) bool {
 		return false
 	}
 	if t.steps >= maxSteps || path.tooLong() {
+		t.cuts++
 		t.leaf(nil, 0, "", nil, nil) // there is more, nobody knows what
 		return false
 	}
