@@ -60,6 +60,7 @@ func ExampleStart() {
 func ExampleServer_Database() {
 	test := func(t testing.TB) { // func TestLock(t *testing.T)
 		db := shared.Database(t).Open(t, "pgx")
+		db.SetMaxOpenConns(1) // one session, which keeps the lock
 		var got bool
 		if err := db.QueryRow("SELECT pg_try_advisory_lock(42)").Scan(&got); err != nil {
 			t.Fatal(err)
