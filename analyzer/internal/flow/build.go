@@ -45,6 +45,10 @@ type Program struct {
 	nested    int // questions within questions
 	steps     int // of the outermost question and all within
 	cuts      int // how often something was not looked into
+
+	readers    int // texts within texts
+	reads      int // of the outermost text and all within
+	fieldTexts map[*types.Var]bool
 }
 
 // An Extern tells what a result of an external call comes from, field by
@@ -84,6 +88,8 @@ func Build(pass *analysis.Pass) (*Program, error) {
 		fields:    map[*types.Var][]*ssa.Store{},
 		traced:    map[traceKey][]Leaf{},
 		resolving: map[ssa.CallInstruction]bool{},
+
+		fieldTexts: map[*types.Var]bool{},
 	}
 	if init := p.Pkg.Func("init"); init != nil {
 		p.add(init)

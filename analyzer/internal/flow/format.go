@@ -169,9 +169,13 @@ func (p *Program) replaced(in, old, new []Text) []Text {
 	var out []Text
 	for _, t := range in {
 		for _, n := range new {
-			if len(old) == 1 && old[0].S != "" {
-				out = addText(out, Text{strings.ReplaceAll(t.S, old[0].S, n.S), t.Open || n.Open})
+			if len(old) != 1 || old[0].S == "" {
+				continue
 			}
+			if strings.Count(t.S, old[0].S)*len(n.S) > maxText {
+				return hole
+			}
+			out = addText(out, Text{strings.ReplaceAll(t.S, old[0].S, n.S), t.Open || n.Open})
 		}
 	}
 	return out

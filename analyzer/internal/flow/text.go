@@ -25,17 +25,35 @@ const maxTexts = 24
 
 // Texts returns the values that a string expression may have.
 func (p *Program) Texts(v ssa.Value, frame *Frame) []Text {
-	return p.texts(v, "", frame, 0)
+	return p.TextsAt(v, "", frame)
 }
 
 // TextsAt is [Program.Texts] for a part of a value.
-func (p *Program) TextsAt(v ssa.Value, path Path, frame *Frame) []Text {
-	return p.texts(v, path, frame, 0)
+func (p *Program) TextsAt(v ssa.Value, path Path, frame *Frame) (out []Text) {
+	p.reading(func() { out = p.texts(v, path, frame, 0) })
+	return out
 }
 
 // ContentTexts is [Program.Texts] for the variable with an address.
-func (p *Program) ContentTexts(addr ssa.Value) []Text {
-	return p.leavesTexts(p.Content(addr, nil), 0)
+func (p *Program) ContentTexts(addr ssa.Value) (out []Text) {
+	p.reading(func() { out = p.leavesTexts(p.Content(addr, nil), 0) })
+	return out
+}
+
+// maxReads bounds what one text is put together from, and maxText its length.
+const (
+	maxReads = 1000
+	maxText  = 1 << 20
+)
+
+// reading puts a text together. Texts within texts share one bound.
+func (p *Program) reading(f func()) {
+	if p.readers == 0 {
+		p.reads = 0
+	}
+	p.readers++
+	f()
+	p.readers--
 }
 
 var hole = []Text{{S: sqltext.Hole}}
@@ -76,11 +94,14 @@ func addText(out []Text, t Text) []Text {
 }
 
 func (p *Program) leafTexts(l Leaf, depth int) []Text {
-	if l.Path != "" && depth < maxNesting {
-		if field, rest := l.Field(); field != nil {
-			if stores, ok := p.FieldStores(field, rest); ok {
-				return p.leavesTexts(stores, depth+1)
-			}
+	if p.reads++; p.reads > maxReads {
+		return hole
+	}
+	if field, rest := l.Field(); field != nil && !p.fieldTexts[field] {
+		if stores, ok := p.FieldStores(field, rest); ok {
+			p.fieldTexts[field] = true // it may be set from itself
+			defer delete(p.fieldTexts, field)
+			return p.leavesTexts(stores, depth+1)
 		}
 	}
 	switch v := l.Value.(type) {
@@ -127,6 +148,9 @@ func join(a, b []Text) []Text {
 	var out []Text
 	for _, x := range a {
 		for _, y := range b {
+			if len(x.S)+len(y.S) > maxText {
+				return hole
+			}
 			out = addText(out, Text{x.S + y.S, x.Open || y.Open})
 		}
 	}
