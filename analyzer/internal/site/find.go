@@ -31,6 +31,7 @@ type finder struct {
 	ops     map[ssa.CallInstruction][]*op
 	byInstr map[ssa.CallInstruction][]*Site
 	kept    map[*ssa.Parameter]bool // whether the function stores it
+	worked  map[*ssa.Function]int   // what its locks have cost
 
 	parsed map[parseKey][]sqltext.Statement
 	sites  []*Site
@@ -62,6 +63,7 @@ func run(pass *analysis.Pass) (any, error) {
 		seen:      map[siteKey]bool{},
 		ops:       map[ssa.CallInstruction][]*op{},
 		kept:      map[*ssa.Parameter]bool{},
+		worked:    map[*ssa.Function]int{},
 	}
 	matters := scan(pass, res, &f.embeds)
 	if !matters && !f.usesImported() {

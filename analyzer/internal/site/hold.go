@@ -37,6 +37,7 @@ type holder struct {
 
 	carry   map[ssa.Value]bool
 	closure map[*ssa.Function]effect
+	effects map[ssa.CallInstruction]effect // of the function's own calls
 	atoms   map[ssa.Value]bool
 	errs    map[ssa.Value]bool
 	cells   map[ssa.Value]bool
@@ -181,6 +182,7 @@ func (f *finder) hold(s *Site, conn ssa.Value, fn *ssa.Function) *Held {
 		conn:    conn,
 		lock:    s,
 		closure: map[*ssa.Function]effect{},
+		effects: map[ssa.CallInstruction]effect{},
 		losses:  map[Loss]token.Pos{},
 	}
 	w.carriers()

@@ -51,9 +51,16 @@ func (s *state) key(b *ssa.BasicBlock) string {
 	return fmt.Sprintf("%d %t%t%t%t %s %s", b.Index, s.acquired, s.held, s.closed != token.NoPos, s.risky != token.NoPos, defers.String(), strings.Join(env, " "))
 }
 
-// maxStates bounds the states of one function. A function that needs more is
-// not judged.
+// maxStates bounds the states of one lock in a function. A lock that needs more
+// is not judged.
 const maxStates = 4000
+
+// maxWork bounds what the locks of one function may cost together, in states
+// and in what each has to remember. Those after it are not judged.
+const maxWork = 100_000
+
+// cost is what a state adds to the work.
+func (s *state) cost() int { return 1 + len(s.defers) + len(s.env) }
 
 // walk follows every path that the function can take with the lock held. It
 // reports false if there are too many.
@@ -71,11 +78,12 @@ func (w *holder) walk() bool {
 	for len(work) > 0 {
 		at := work[len(work)-1]
 		work = work[:len(work)-1]
+		w.worked[w.fn] += at.s.cost()
 		key := at.s.key(at.b)
 		if seen[key] {
 			continue
 		}
-		if len(seen) >= maxStates {
+		if len(seen) >= maxStates || w.worked[w.fn] >= maxWork {
 			return false
 		}
 		seen[key] = true
@@ -158,7 +166,7 @@ func (w *holder) block(b *ssa.BasicBlock, s *state) bool {
 		case *ssa.Defer:
 			w.push(instr, s)
 		case *ssa.Go:
-			if w.effectOf(instr)&freesIt != 0 {
+			if w.effect(instr)&freesIt != 0 {
 				s.held = false
 			}
 		case *ssa.Call:
@@ -195,7 +203,7 @@ func (w *holder) push(d *ssa.Defer, s *state) {
 
 // call applies what a call does.
 func (w *holder) call(call *ssa.Call, s *state) {
-	e := w.effectOf(call)
+	e := w.effect(call)
 	switch {
 	case e&takesIt != 0:
 		if e&freesIt == 0 { // else it takes and frees it
@@ -226,10 +234,20 @@ func (w *holder) call(call *ssa.Call, s *state) {
 	}
 }
 
+// effect is effectOf for a call in the function, which many paths come to.
+func (w *holder) effect(call ssa.CallInstruction) effect {
+	e, ok := w.effects[call]
+	if !ok {
+		e = w.effectOf(call)
+		w.effects[call] = e
+	}
+	return e
+}
+
 // deferred reports whether a defer that is registered frees the lock.
 func (w *holder) deferred(s *state) bool {
 	for _, d := range s.defers {
-		if w.effectOf(d)&freesIt != 0 {
+		if w.effect(d)&freesIt != 0 {
 			return true
 		}
 	}
@@ -263,7 +281,7 @@ func (w *holder) written(call *ssa.Call) []ssa.Value {
 func (w *holder) unwind(s *state) {
 	for i := len(s.defers) - 1; i >= 0; i-- {
 		d := s.defers[i]
-		e := w.effectOf(d)
+		e := w.effect(d)
 		switch {
 		case e&freesIt != 0:
 			if e&closesIt != 0 && e&closesLast == 0 && s.held {
