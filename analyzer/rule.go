@@ -3,6 +3,7 @@ package analyzer
 import (
 	"fmt"
 	"go/token"
+	"go/types"
 	"reflect"
 	"strings"
 
@@ -131,19 +132,42 @@ func name(s *site.Site) string {
 	return handle(s)
 }
 
+// pinners are the methods that take one connection from a pool. The first one
+// that a type has is the one to call.
+var pinners = []struct{ method, call string }{
+	{"Connection", "Connection(func(tx *gorm.DB) error {…})"},
+	{"Acquire", "Acquire(ctx)"},
+	{"Connx", "Connx(ctx)"},
+	{"Conn", "Conn(ctx)"},
+}
+
 // pin tells how to get one connection of a pool.
 func pin(s *site.Site) string {
-	method := "Conn(ctx)"
+	if s.NameType != nil && !s.Behind {
+		for _, p := range pinners {
+			obj, _, _ := types.LookupFieldOrMethod(s.NameType, true, s.Fn.Pkg.Pkg, p.method)
+			if _, ok := obj.(*types.Func); !ok {
+				continue
+			}
+			if s.Name == "" {
+				return p.call
+			}
+			return s.Name + "." + p.call
+		}
+	}
+	// What is named there has no such method: that of the pool behind it.
 	switch t := s.Handles[0].Type; {
 	case strings.Contains(t, "gorm."):
-		method = "Connection(func(tx *gorm.DB) error {…})"
+		return pinners[0].call
 	case strings.Contains(t, "pgxpool."):
-		method = "Acquire(ctx)"
+		return pinners[1].call
 	case strings.Contains(t, "sqlx."):
-		method = "Connx(ctx)"
+		return pinners[2].call
 	}
-	if s.Name == "" || s.Behind {
-		return method
-	}
-	return s.Name + "." + method
+	return pinners[3].call
+}
+
+// isGorm reports whether the SQL of a site is run through gorm.
+func isGorm(s *site.Site) bool {
+	return s.NameType != nil && strings.HasSuffix(s.NameType.String(), "gorm.io/gorm.DB")
 }

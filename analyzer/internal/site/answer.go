@@ -17,9 +17,13 @@ func (f *finder) answerOf(e *execution, lock *sqltext.Call) Answer {
 	case execForm:
 		a.Known, a.Read = true, !lost(e, lock)
 		a.Errs = errorsOf(v)
-		if lock.Answer == sqltext.Filters && v != nil {
-			counts, escapes := rowsCounted(v)
-			a.Read = a.Read || escapes || len(counts) > 0
+		if v == nil {
+			break
+		}
+		counts, escapes := rowsCounted(v)
+		a.Counted = len(counts) > 0
+		if lock.Answer == sqltext.Filters {
+			a.Read = a.Read || escapes || a.Counted
 			a.Others = append(a.Others, counts...)
 		}
 	case rowForm, rowsForm:

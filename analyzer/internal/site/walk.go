@@ -1,55 +1,11 @@
 package site
 
 import (
-	"fmt"
+	"go/ast"
 	"go/token"
-	"sort"
-	"strings"
 
 	"golang.org/x/tools/go/ssa"
 )
-
-// A state is what one path through the function has come to.
-type state struct {
-	acquired bool      // the lock was taken on this path
-	held     bool      // and nothing freed it
-	closed   token.Pos // where the connection went back to its pool meanwhile
-	risky    token.Pos // a call that may panic while no defer would free the lock
-	defers   []*ssa.Defer
-	env      map[ssa.Value]known
-}
-
-func (s *state) clone() *state {
-	c := *s
-	c.defers = s.defers[:len(s.defers):len(s.defers)]
-	c.env = make(map[ssa.Value]known, len(s.env))
-	for v, k := range s.env {
-		c.env[v] = k
-	}
-	return &c
-}
-
-func (s *state) set(v ssa.Value, k known) {
-	if k == unknown {
-		delete(s.env, v)
-		return
-	}
-	s.env[v] = k
-}
-
-// key tells states apart.
-func (s *state) key(b *ssa.BasicBlock) string {
-	var env []string
-	for v, k := range s.env {
-		env = append(env, fmt.Sprintf("%p=%d", v, k))
-	}
-	sort.Strings(env)
-	var defers strings.Builder
-	for _, d := range s.defers {
-		fmt.Fprintf(&defers, "%p,", d)
-	}
-	return fmt.Sprintf("%d %t%t%t%t %s %s", b.Index, s.acquired, s.held, s.closed != token.NoPos, s.risky != token.NoPos, defers.String(), strings.Join(env, " "))
-}
 
 // maxStates bounds the states of one lock in a function. A lock that needs more
 // is not judged.
@@ -58,9 +14,6 @@ const maxStates = 4000
 // maxWork bounds what the locks of one function may cost together, in states
 // and in what each has to remember. Those after it are not judged.
 const maxWork = 100_000
-
-// cost is what a state adds to the work.
-func (s *state) cost() int { return 1 + len(s.defers) + len(s.env) }
 
 // walk follows every path that the function can take with the lock held. It
 // reports false if there are too many.
@@ -178,7 +131,7 @@ func (w *holder) block(b *ssa.BasicBlock, s *state) bool {
 			w.unwind(s)
 		case *ssa.Return:
 			if s.held && !w.returned(instr) {
-				w.lose(NeverFreed, instr.Pos())
+				w.lose(NeverFreed, exit(instr))
 			}
 			return false
 		case *ssa.Panic:
@@ -190,6 +143,23 @@ func (w *holder) block(b *ssa.BasicBlock, s *state) bool {
 		}
 	}
 	return true
+}
+
+// exit returns where a function is left: at the end of its body, if the return
+// is not written.
+func exit(ret *ssa.Return) token.Pos {
+	if ret.Pos().IsValid() {
+		return ret.Pos()
+	}
+	switch syntax := ret.Parent().Syntax().(type) {
+	case *ast.FuncDecl:
+		return syntax.Body.Rbrace
+	case *ast.FuncLit:
+		return syntax.Body.Rbrace
+	case *ast.RangeStmt: // over a function
+		return syntax.Body.Rbrace
+	}
+	return token.NoPos
 }
 
 func (w *holder) push(d *ssa.Defer, s *state) {

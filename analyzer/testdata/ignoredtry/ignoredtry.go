@@ -18,7 +18,7 @@ func byExec(ctx context.Context, tx *sql.Tx) error {
 }
 
 func byRowsAffected(ctx context.Context, tx pgx.Tx) error {
-	tag, err := tx.Exec(ctx, "SELECT pg_try_advisory_xact_lock(1)") // want `ignoredtry`
+	tag, err := tx.Exec(ctx, "SELECT pg_try_advisory_xact_lock(1)") // want `RowsAffected is 1 whatever the answer is; read it with QueryRow and Scan .ignoredtry`
 	if err != nil {
 		return err
 	}

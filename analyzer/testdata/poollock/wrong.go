@@ -206,7 +206,7 @@ func (o *orchard) callsExec(ctx context.Context) error {
 	if err := o.exec(ctx, "SELECT 1"); err != nil {
 		return err
 	}
-	return o.exec(ctx, "SELECT pg_advisory_lock($1)", 4) // want `run by exec, on the pool o.db .*poollock`
+	return o.exec(ctx, "SELECT pg_advisory_lock($1)", 4) // want `run by exec, on a pool .*poollock`
 }
 
 // an interface that only ever holds a pool.
