@@ -9,28 +9,36 @@ import (
 	"time"
 )
 
-// Do runs fn in a transaction on db which holds the transaction-level lock on key, so that among all processes that lock the key only one is in its fn at a
-// time. It waits for the lock as [Lock] does.
+// Do runs fn in a transaction on db which holds the transaction-level lock on key, so that among all processes that lock the key only one
+// is in its fn at a time. It waits for the lock as [Lock] does.
 //
-// If fn returns nil, Do commits and returns what COMMIT returned; an error then means that the transaction did not commit, or, if the connection was
-// lost while COMMIT ran, that nobody can say. If fn returns an error, panics, or ends its goroutine ([runtime.Goexit]), Do rolls back; the error is returned as it
-// is, the panic goes on. fn must end neither the transaction nor use it after it returned.
+// If fn returns nil, Do commits and returns what COMMIT returned. An error then means that the transaction did not commit, or, if the
+// connection was lost or ctx ended while COMMIT ran, that nobody can say. If fn returns an error, panics, or ends its goroutine
+// ([runtime.Goexit]), Do rolls back; the error is returned as it is, the panic goes on. fn must not end the transaction, neither by its methods nor by
+// SQL, and must not use it after it has returned.
 //
-// The transaction is at READ COMMITTED. If the server has another default_transaction_isolation, Do returns [ErrSnapshot] rather than run it at a level that nobody
-// asked for: say [Isolation].
+// The transaction is at READ COMMITTED. If the server has another default_transaction_isolation, Do returns [ErrSnapshot] rather than run at a level that
+// nobody asked for: say [Isolation]. (With lib/pq that default is looked at once per db, and READ COMMITTED is asked for from then on.)
 //
-// If ctx ends while Do waits, Do returns ctx's error. If it ends while fn runs, fn sees that in its own ctx, which is the same; Do waits for fn to return, and keeps
-// the lock for as long, then rolls back and returns fn's error or, if that is nil, ctx's.
+// If ctx ends while Do waits, Do returns ctx's error. If it ends while fn runs, fn sees that in its own ctx, which is the same. Do waits for fn to
+// return, and keeps transaction and lock for as long, then rolls back and returns fn's error or, if that is nil, ctx's. But a statement of fn's that is cut off
+// because its ctx ends costs the drivers the connection, and then the lock is free before fn has returned: fn should return at once. An fn that must go on alone gives its
+// statements context.WithoutCancel(ctx).
 //
-// Do takes one connection of db for itself, and three round trips beside those of fn: BEGIN, the lock, COMMIT. After it returned nothing is left, neither transaction nor lock nor
-// connection. Errors before fn are those of [Lock]. Do panics if db or fn is nil.
+// Do takes one connection of db for itself. Waiting for a free one is bounded by ctx, not by [Timeout]. A Do within fn takes a second one: with the same key it waits for
+// itself until ctx ends, and with enough of them at a time any pool is used up. Lock further keys in fn by [Lock] and its tx.
+//
+// Do is three round trips beside those of fn: BEGIN, the lock, COMMIT (on pgx one or two more the first times on a connection, to prepare statements). After it
+// returned nothing is left, neither transaction nor lock nor connection. Errors before fn are those of [Lock]. Do panics if db or fn is nil.
 func Do(ctx context.Context, db *sql.DB, key Key, fn func(ctx context.Context, tx *sql.Tx) error, opts ...DoOption) error {
 	_, err := newDo("Do", db, key, fn, opts).run(ctx)
 	return err
 }
 
-// TryDo is [Do] if the lock is free, and otherwise returns false and runs nothing; with [Timeout] it waits that long first. ran reports whether fn
-// was run.
+// TryDo is [Do] if the lock is free, and otherwise returns false and runs nothing; with [Timeout] it waits that long first.
+//
+// ran reports whether fn was run: false and nil mean that another holds the lock, true and nil that fn was run and committed. With [Retry], if another has taken the lock
+// between two attempts, the error is that of the attempt before.
 func TryDo(ctx context.Context, db *sql.DB, key Key, fn func(ctx context.Context, tx *sql.Tx) error, opts ...DoOption) (ran bool, err error) {
 	d := newDo("TryDo", db, key, fn, opts)
 	d.try = true
@@ -64,8 +72,11 @@ func (d *do) failed(ctx context.Context, err error) error {
 // run makes as many attempts as [Retry] allows.
 func (d *do) run(ctx context.Context) (ran bool, err error) {
 	for attempt := 1; ; attempt++ {
-		once, err := d.attempt(ctx)
-		ran = ran || once
+		once, onceErr := d.attempt(ctx)
+		if attempt > 1 && !once && onceErr == nil {
+			return ran, err // another has the lock now; what was run before did not commit
+		}
+		ran, err = ran || once, onceErr
 		if err == nil || attempt >= d.set.attempts || !repeatable(err) {
 			return ran, err
 		}
@@ -106,10 +117,13 @@ func (d *do) attempt(ctx context.Context) (ran bool, err error) {
 		return false, d.beginFailed(ctx, err)
 	}
 	granted, err := d.lock(ctx, tx, g, placeholders)
+	if err == nil {
+		err = ctx.Err() // some drivers answer nil for a statement that was cancelled halfway
+	}
 	switch {
 	case err != nil:
 		tx.Rollback() // frees the connection; what went wrong is in err
-		if placeholders && ended(ctx) == nil && preparedElsewhere(err) {
+		if placeholders && preparedElsewhere(err) && ctx.Err() == nil {
 			srv.unprepared.Store(true)
 			return d.attempt(ctx)
 		}
@@ -121,7 +135,7 @@ func (d *do) attempt(ctx context.Context) (ran bool, err error) {
 		tx.Rollback()
 		return false, nil
 	}
-	return true, d.work(ctx, held, tx)
+	return d.work(ctx, held, tx)
 }
 
 // preparedElsewhere reports whether a statement that the driver had prepared is not known to the session, or known already: behind a
@@ -133,7 +147,7 @@ func preparedElsewhere(err error) bool {
 
 // beginFailed makes the error of a BEGIN. On a standby lib/pq's READ WRITE is refused.
 func (d *do) beginFailed(ctx context.Context, err error) error {
-	if reason := ended(ctx); reason != nil {
+	if reason := endOf(ctx); reason != nil {
 		err = because(reason, err)
 	} else if sqlState(err) == "0A000" {
 		return fmt.Errorf("%w: %s %v: connect to the primary: %w", ErrStandby, d.call, d.key, err)
@@ -157,8 +171,8 @@ func (d *do) lock(ctx context.Context, tx *sql.Tx, g guard, placeholders bool) (
 	return rows == 1, err
 }
 
-// work runs fn in tx, and ends tx on every way out.
-func (d *do) work(ctx context.Context, held *held, tx *sql.Tx) error {
+// work runs fn in tx, and ends tx on every way out. It runs nothing if ctx has ended so early that the transaction has, too.
+func (d *do) work(ctx context.Context, held *held, tx *sql.Tx) (ran bool, err error) {
 	committed := false
 	defer func() {
 		if !committed {
@@ -167,22 +181,24 @@ func (d *do) work(ctx context.Context, held *held, tx *sql.Tx) error {
 			tx.Rollback()
 		}
 	}()
-	held.detach()
+	if !held.detach() {
+		return false, d.failed(ctx, ctx.Err())
+	}
 	if err := d.fn(ctx, tx); err != nil {
-		return err
+		return true, err
 	}
 	if err := ctx.Err(); err != nil {
-		return fmt.Errorf("advisory: %s %v: rolled back: %w", d.call, d.key, err)
+		return true, fmt.Errorf("advisory: %s %v: rolled back: %w", d.call, d.key, err)
 	}
 	committed = true
 	held.attach()
 	if err := tx.Commit(); err != nil {
-		if reason := ended(ctx); reason != nil {
+		if reason := endOf(ctx); reason != nil {
 			err = because(reason, err)
 		} else if errors.Is(err, sql.ErrTxDone) {
 			err = fmt.Errorf("fn must not end the transaction: %w", err)
 		}
-		return fmt.Errorf("advisory: %s %v: commit: %w", d.call, d.key, err)
+		return true, fmt.Errorf("advisory: %s %v: commit: %w", d.call, d.key, err)
 	}
-	return nil
+	return true, nil
 }

@@ -16,8 +16,8 @@ import (
 	"github.com/pgadvisory/pgadvisory/advisory"
 )
 
-// anError stands for an error of the caller's own function.
-var anError = errors.New("no luck")
+// errNoLuck stands for an error of the caller's own function.
+var errNoLuck = errors.New("no luck")
 
 func createTable(t testing.TB, db *sql.DB, definition string) {
 	t.Helper()
@@ -98,10 +98,10 @@ func TestDoRollsBack(t *testing.T) {
 			return func(ctx context.Context, tx *sql.Tx) error {
 				must(t, insert(ctx, tx))
 				end()
-				return anError
+				return errNoLuck
 			}
 		}
-		if err := advisory.Do(testContext(t), db, key, insertAnd(func() {}), opts...); err != anError {
+		if err := advisory.Do(testContext(t), db, key, insertAnd(func() {}), opts...); err != errNoLuck {
 			t.Errorf("Do returned %v, want fn's error as it is", err)
 		}
 		assertClean(t, db)

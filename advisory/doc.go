@@ -25,15 +25,15 @@
 //
 // # Round trips
 //
-// Each call that takes locks is one round trip to the server, whatever its options and however many its keys. Keys are written into
-// the statement as numbers, and statements have no arguments, because lib/pq spends a round trip of its own on arguments and because a
+// Each call that takes locks is one round trip to the server, whatever its options and however many its keys (on pgx, [Do] prepares its statement the first
+// times on a connection). Keys are written into the statement as numbers, and statements have no arguments, because lib/pq spends a round trip of its own on arguments and because a
 // statement without arguments leaves nothing prepared behind: caches do not fill up with a statement per key, and poolers in
 // transaction mode (PgBouncer and others) are safe. Only [Do] and [TryDo] use arguments, and only on pgx, where that is faster.
 //
 // # Errors
 //
 // Every error says which key it is about and what to do, and wraps the driver's error, so that errors.As finds a *pgconn.PgError or a *pq.Error.
-// An error of a lock statement aborts the caller's transaction, as every error in SQL does; what remains is to roll back, all or to
+// An error of the server's aborts the caller's transaction, as every error in SQL does; what remains is to roll back, all or to
 // a savepoint set before. Rolling back to a savepoint frees the locks that were taken after it.
 //
 // When ctx has ended, the error is ctx's own whatever the driver made of it: errors.Is(err, ctx.Err()) is true.

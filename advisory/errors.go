@@ -12,7 +12,7 @@ import (
 var (
 	// ErrTimeout means that the lock was not granted within [Timeout], or within the lock_timeout or statement_timeout that the session has
 	// set. The server reports a statement_timeout (57014) and a pg_cancel_backend alike but for a localised text, so the latter
-	// gives ErrTimeout, too; the wrapped error tells.
+	// gives ErrTimeout, too; the wrapped error's text tells.
 	ErrTimeout = errors.New("advisory: lock was not granted in time")
 
 	// ErrStandby means that the server is a standby. Advisory locks succeed there but exclude nobody on the primary or on other
@@ -95,7 +95,7 @@ const marker = "advisory:"
 // with other errors on each driver, and with the same code (57014) as one that the server has timed out.
 func failed(ctx context.Context, call string, keys []Key, err error) error {
 	what := call + " " + keyText(keys)
-	if reason := ended(ctx); reason != nil {
+	if reason := endOf(ctx); reason != nil {
 		return fmt.Errorf("advisory: %s: %w", what, because(reason, err))
 	}
 	switch sqlState(err) {
@@ -107,7 +107,12 @@ func failed(ctx context.Context, call string, keys []Key, err error) error {
 		return &DeadlockError{Keys: keys, Err: err}
 	case "53200":
 		return &TooManyLocksError{Asked: len(keys), Err: err}
-	case "0A000", "42883", "42704":
+	case "42704":
+		if strings.Contains(err.Error(), "plpgsql") {
+			return fmt.Errorf("advisory: %s: needs PL/pgSQL, which CREATE EXTENSION plpgsql brings back: %w", what, err)
+		}
+		return fmt.Errorf("%w: %s: %w", ErrUnsupported, what, err)
+	case "0A000", "42883":
 		return fmt.Errorf("%w: %s: %w", ErrUnsupported, what, err)
 	case "22P02":
 		if refused := refusal(what, keys, err); refused != nil {
@@ -117,9 +122,9 @@ func failed(ctx context.Context, call string, keys []Key, err error) error {
 	return fmt.Errorf("advisory: %s: %w", what, err)
 }
 
-// ended returns ctx's error if ctx has ended. A deadline that has passed counts even while the context's own timer has not fired yet: a driver that sets the deadline
+// endOf returns ctx's error if ctx has ended. A deadline that has passed counts even while the context's own timer has not fired yet: a driver that sets the deadline
 // on its socket can be told first.
-func ended(ctx context.Context) error {
+func endOf(ctx context.Context) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
@@ -140,37 +145,47 @@ func because(reason, err error) error {
 
 // refusal makes the error for what a guard refused, and nil if the driver's error is not a guard's.
 func refusal(what string, keys []Key, err error) error {
-	_, found, ok := strings.Cut(err.Error(), marker)
+	// The server's own error, not what may be wrapped around it: that can quote the statement, which has the marker in it as well.
+	_, found, _ := strings.Cut(serverError(err).Error(), marker)
+	found, _, ok := strings.Cut(found, ";")
 	if !ok {
 		return nil
 	}
-	if rest, ok := strings.CutPrefix(found, "limit:"); ok {
-		digits, _, _ := strings.Cut(rest, ";")
+	if digits, ok := strings.CutPrefix(found, "limit:"); ok {
 		limit, _ := strconv.Atoi(digits)
 		return &TooManyLocksError{Asked: len(keys), Limit: limit, Err: err}
 	}
-	for _, level := range []string{"read", "repe", "seri"} {
-		for _, recovery := range []string{"t", "f"} {
-			i := strings.Index(found, recovery+level)
-			switch {
-			case i > 0:
-				return fmt.Errorf("%w: %s: it is %q: %w", ErrUnsupported, what, found[:i], err)
-			case i == 0 && recovery == "t":
-				return fmt.Errorf("%w: %s: connect to the primary: %w", ErrStandby, what, err)
-			case i == 0:
-				return fmt.Errorf("%w: %s: use READ COMMITTED, Do with Isolation, or AllowOldSnapshot: %w", ErrSnapshot, what, err)
-			}
-		}
+	const tail = len("tread")
+	if len(found) < tail {
+		return nil
 	}
-	return nil
+	version, recovery := found[:len(found)-tail], found[len(found)-tail]
+	switch {
+	case version != "":
+		return fmt.Errorf("%w: %s: it is %q: %w", ErrUnsupported, what, version, err)
+	case recovery == 't':
+		return fmt.Errorf("%w: %s: connect to the primary: %w", ErrStandby, what, err)
+	}
+	return fmt.Errorf("%w: %s: use READ COMMITTED, Do with Isolation, or AllowOldSnapshot: %w", ErrSnapshot, what, err)
 }
 
-// sqlState returns the SQLSTATE of an error of the server, or "". Both drivers' errors have the method, so that no driver needs to be imported.
+// A stateError is an error of the server. Both drivers' have the method, so that no driver needs to be imported.
+type stateError interface {
+	error
+	SQLState() string
+}
+
+// serverError returns the server's error in err, or err itself if there is none.
+func serverError(err error) error {
+	if e, ok := errors.AsType[stateError](err); ok {
+		return e
+	}
+	return err
+}
+
+// sqlState returns the SQLSTATE of the server's error in err, or "".
 func sqlState(err error) string {
-	if e, ok := errors.AsType[interface {
-		error
-		SQLState() string
-	}](err); ok {
+	if e, ok := errors.AsType[stateError](err); ok {
 		return e.SQLState()
 	}
 	return ""

@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"database/sql/driver"
+	"errors"
 	"fmt"
 	"time"
 )
@@ -14,9 +15,20 @@ import (
 // session level, and the transaction's first statement takes it at transaction level, too, which needs no wait, and gives the
 // session's one up. From then on all is as in any other transaction: COMMIT and ROLLBACK free the lock, and there is nothing left to unlock.
 //
-// The connection goes back to the pool only after that. On any error before it is closed instead, because an error does not prove that a
-// session-level lock was not granted.
+// A connection that died in the pool is tried another one for, which database/sql does by itself only where it chooses the connection for each
+// statement. After a restart of the server all idle ones are dead.
 func (d *do) handOver(ctx context.Context, held *held) (ran bool, err error) {
+	for spare := d.db.Stats().OpenConnections; ; spare-- {
+		ran, err = d.handOverOnce(ctx, held)
+		if ran || spare <= 0 || !errors.Is(err, driver.ErrBadConn) {
+			return ran, err
+		}
+	}
+}
+
+// handOverOnce is handOver on one connection, which goes back to the pool only once the session's lock is given up. On any error before
+// that it is closed instead, because an error does not prove that a session-level lock was not granted.
+func (d *do) handOverOnce(ctx context.Context, held *held) (ran bool, err error) {
 	conn, err := d.db.Conn(ctx)
 	if err != nil {
 		return false, d.failed(ctx, err)
@@ -29,16 +41,18 @@ func (d *do) handOver(ctx context.Context, held *held) (ran bool, err error) {
 		}
 	}()
 
-	pid, granted, err := d.lockSession(ctx, conn)
-	if err == nil {
+	pid, err := d.lockSession(ctx, conn)
+	switch {
+	case err == nil:
 		err = ctx.Err() // some drivers answer nil for a statement that was cancelled halfway
+	case err == sql.ErrNoRows:
+		clean = true
+		return false, nil
+	case d.try && d.set.timeout > 0 && sqlState(err) == "55P03" && endOf(ctx) == nil:
+		return false, nil // not clean: the lock can have been granted all the same
 	}
 	if err != nil {
 		return false, d.failed(ctx, err)
-	}
-	if !granted {
-		clean = true
-		return false, nil
 	}
 
 	tx, err := conn.BeginTx(held, &sql.TxOptions{Isolation: d.set.isolation, ReadOnly: d.set.readOnly})
@@ -46,8 +60,11 @@ func (d *do) handOver(ctx context.Context, held *held) (ran bool, err error) {
 		return false, d.beginFailed(ctx, err)
 	}
 	var s statement
-	s.handOver(d.key, d.set.shared)
+	s.exchange(d.key, d.set.shared)
 	rows, err := s.run(ctx, tx)
+	if err == nil {
+		err = ctx.Err()
+	}
 	if err != nil || rows != 1 {
 		tx.Rollback() // before discard, which waits for the transaction
 	}
@@ -58,35 +75,27 @@ func (d *do) handOver(ctx context.Context, held *held) (ran bool, err error) {
 		return false, d.lost(ctx, conn, pid)
 	}
 	clean = true
-	return true, d.work(ctx, held, tx)
+	return d.work(ctx, held, tx)
 }
 
-// lockSession takes the lock at session level, and returns which session of the server now has it.
-func (d *do) lockSession(ctx context.Context, conn *sql.Conn) (pid int, granted bool, err error) {
+// lockSession takes the lock at session level, and returns which session of the server now has it, or [sql.ErrNoRows] if a try has failed.
+func (d *do) lockSession(ctx context.Context, conn *sql.Conn) (pid int, err error) {
 	srv := serverOf(d.db)
 	s := statement{placeholders: srv.driver == pgxDriver && !srv.unprepared.Load()}
-	s.lockSession(d.key, &d.set, d.try)
+	s.sessionLock(d.key, &d.set, d.try)
 	// The number of rows would do, but for the pid: without arguments pgx would cache one prepared statement per key here.
-	row := conn.QueryRowContext(ctx, s.text.String(), s.args...)
-	switch err := row.Scan(&pid); {
-	case err == sql.ErrNoRows:
-		return 0, false, nil
-	case d.try && d.set.timeout > 0 && sqlState(err) == "55P03" && ended(ctx) == nil:
-		return 0, false, nil
-	case err != nil:
-		return 0, false, err
-	}
-	return pid, true, nil
+	err = conn.QueryRowContext(ctx, s.text.String(), s.args...).Scan(&pid)
+	return pid, err
 }
 
-// lockSession makes the statement that takes a key at session level, outside of a transaction, and returns the session's pid, or no row if a try
+// sessionLock makes the statement that takes a key at session level, outside of a transaction, and returns the session's pid, or no row if a try
 // fails. As the statement is a transaction of its own, a lock_timeout that is local to it needs no putting back.
-func (s *statement) lockSession(key Key, set *settings, try bool) {
-	s.add("SELECT pg_backend_pid() WHERE CASE WHEN ")
+func (s *statement) sessionLock(key Key, set *settings, try bool) {
+	s.add("SELECT pg_catalog.pg_backend_pid() WHERE CASE WHEN ")
 	s.add(string(serverGuard))
 	ms := set.milliseconds()
 	if ms > 0 {
-		s.add(" AND set_config('lock_timeout',")
+		s.add(" AND pg_catalog.set_config('lock_timeout',")
 		s.setting(ms)
 		s.add(",true) IS NOT NULL")
 	}
@@ -100,9 +109,9 @@ func (s *statement) lockSession(key Key, set *settings, try bool) {
 	s.add(" END")
 }
 
-// handOver makes the statement that turns the session's lock into the transaction's. It must not wait: if another session than this one has
+// exchange makes the statement that turns the session's lock into the transaction's. It must not wait: if another session than this one has
 // the lock, that one is this call's own, behind a pooler, and would be waited for for ever.
-func (s *statement) handOver(key Key, shared bool) {
+func (s *statement) exchange(key Key, shared bool) {
 	s.add("SELECT 1 WHERE CASE WHEN ")
 	s.call("pg_try_advisory_xact_lock", key, shared)
 	s.add(" THEN ")
@@ -135,13 +144,13 @@ func (d *do) lost(ctx context.Context, conn *sql.Conn, pid int) error {
 // while it is idle. A session that is gone has freed it.
 func (d *do) freeStray(ctx context.Context, conn *sql.Conn, pid int) error {
 	unlock := statement{}
-	unlock.add("SELECT 1 WHERE CASE WHEN pg_backend_pid()=")
-	unlock.number(int64(pid))
+	unlock.add("SELECT 1 WHERE CASE WHEN pg_catalog.pg_backend_pid()=")
+	unlock.number(int64(pid), "integer")
 	unlock.add(" THEN ")
 	unlock.call("pg_advisory_unlock", d.key, d.set.shared)
-	unlock.add(" ELSE (SELECT bool_and(CASE WHEN state='idle' THEN pg_terminate_backend(pid) ELSE false END) IS NOT FALSE" +
-		" FROM pg_stat_activity WHERE pid=")
-	unlock.number(int64(pid))
+	unlock.add(" ELSE (SELECT pg_catalog.bool_and(CASE WHEN state='idle' THEN pg_catalog.pg_terminate_backend(pid) ELSE false END) IS NOT FALSE" +
+		" FROM pg_catalog.pg_stat_activity WHERE pid=")
+	unlock.number(int64(pid), "integer")
 	unlock.add(") END")
 	tick := time.NewTicker(20 * time.Millisecond)
 	defer tick.Stop()

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/pgadvisory/pgadvisory/advisory"
+	"github.com/pgadvisory/pgadvisory/advisory/pgtest"
 )
 
 // With Isolation a transaction sees what the holder before it has committed; with AllowOldSnapshot it need not.
@@ -88,4 +89,29 @@ func TestSnapshotCounter(t *testing.T) {
 		}
 		assertClean(t, db)
 	})
+}
+
+// After a restart each idle connection of the pool is dead; Do finds a live one at every level.
+func TestDoAfterRestart(t *testing.T) {
+	server.SkipIfExternal(t)
+	t.Parallel()
+	own := pgtest.Start(t)
+	for _, driver := range pgtest.Drivers {
+		db := own.Open(t, driver)
+		db.SetMaxIdleConns(5)
+		var idle []*sql.Conn
+		for range 5 {
+			conn, err := db.Conn(testContext(t))
+			must(t, err)
+			idle = append(idle, conn)
+		}
+		for _, conn := range idle {
+			must(t, conn.Close())
+		}
+		must(t, own.Restart(testContext(t)))
+		nothing := func(context.Context, *sql.Tx) error { return nil }
+		must(t, advisory.Do(testContext(t), db, advisory.ID(1), nothing, advisory.Isolation(sql.LevelSerializable)))
+		must(t, advisory.Do(testContext(t), db, advisory.ID(1), nothing))
+		assertClean(t, db)
+	}
 }

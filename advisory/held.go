@@ -6,7 +6,8 @@ import (
 	"time"
 )
 
-// rollbackLimit is how long a rollback may take before the connection is given up, after which the server rolls back by itself.
+// rollbackLimit is how long a rollback may take before the connection is given up, after which the server rolls back by itself. It needs a driver that
+// heeds its context, as pgx does, and a caller's ctx that can end: who passes one that cannot has asked to wait.
 const rollbackLimit = 5 * time.Second
 
 // held is the context of a transaction that outlives the caller's ctx while fn runs.
@@ -15,11 +16,18 @@ const rollbackLimit = 5 * time.Second
 // transaction gets a context of its own: attached to the caller's while it begins, waits for the lock, and commits, and detached in between.
 type held struct {
 	context.Context
-	caller   context.Context
-	cancel   context.CancelFunc // nil if the caller's never ends
-	stop     func() bool
-	attached atomic.Bool
+	caller context.Context
+	cancel context.CancelFunc // nil if the caller's never ends
+	state  atomic.Int32
+	stop   func() bool // ends the watch on the caller's
+	timer  *time.Timer // of limit
 }
+
+const (
+	attached int32 = iota
+	detached
+	ended // because the caller's has ended while attached
+)
 
 // hold returns a context that is attached to ctx. Its end must be called when the transaction has ended.
 func hold(ctx context.Context) *held {
@@ -28,38 +36,42 @@ func hold(ctx context.Context) *held {
 		return h
 	}
 	h.Context, h.cancel = context.WithCancel(context.WithoutCancel(ctx))
-	h.attached.Store(true)
-	h.stop = context.AfterFunc(ctx, func() {
-		if h.attached.Load() {
-			h.cancel()
-		}
-	})
+	h.stop = context.AfterFunc(ctx, h.callerEnded)
 	return h
 }
 
-// attach makes the context end when the caller's ends, or at once if that has ended.
-func (h *held) attach() {
-	h.attached.Store(true)
-	if h.cancel != nil && h.caller.Err() != nil {
+func (h *held) callerEnded() {
+	if h.state.CompareAndSwap(attached, ended) {
 		h.cancel()
 	}
 }
 
-// detach lets the context go on when the caller's ends.
-func (h *held) detach() { h.attached.Store(false) }
+// detach lets the context go on when the caller's ends. It reports whether it came in time: if not, the context has ended, and the transaction with it.
+func (h *held) detach() bool { return h.state.CompareAndSwap(attached, detached) }
 
-// limit makes the context end after d at the latest, whatever becomes of the caller's.
+// attach makes the context end when the caller's ends, or at once if that has ended.
+func (h *held) attach() {
+	h.state.Store(attached)
+	if h.caller.Err() != nil {
+		h.callerEnded()
+	}
+}
+
+// limit detaches the context and makes it end after d at the latest.
 func (h *held) limit(d time.Duration) {
-	if h.cancel != nil {
-		h.stop()
-		timer := time.AfterFunc(d, h.cancel)
-		h.stop = timer.Stop
+	h.detach()
+	if h.cancel != nil && h.timer == nil {
+		h.timer = time.AfterFunc(d, h.cancel)
 	}
 }
 
 func (h *held) end() {
-	if h.cancel != nil {
-		h.stop()
-		h.cancel()
+	if h.cancel == nil {
+		return
 	}
+	h.stop()
+	if h.timer != nil {
+		h.timer.Stop()
+	}
+	h.cancel()
 }

@@ -2,10 +2,12 @@ package advisory_test
 
 import (
 	"bytes"
+	"database/sql"
 	"encoding/json"
 	"fmt"
 	"log/slog"
 	"math"
+	"net/url"
 	"slices"
 	"strings"
 	"testing"
@@ -16,11 +18,13 @@ import (
 	"github.com/pgadvisory/pgadvisory/advisory"
 )
 
-// nameVectors are frozen: they are in the README, for programs in other languages.
-var nameVectors = []struct {
+type nameVector struct {
 	parts []string
 	want  int64
-}{
+}
+
+// nameVectors are frozen: they are in the README, for programs in other languages.
+var nameVectors = []nameVector{
 	{nil, -2039914840885289964},
 	{[]string{""}, -5812615543772869766},
 	{[]string{"", ""}, 3983162290893594069},
@@ -43,20 +47,44 @@ func TestNameVectors(t *testing.T) {
 
 // The same in SQL, as the README shows it.
 func TestNameInSQL(t *testing.T) {
-	const query = `SELECT ('x' || encode(substr(sha256(coalesce(string_agg(int8send(octet_length(p)) || convert_to(p, 'UTF8'), '' ORDER BY i), '')), 1, 8), 'hex'))::bit(64)::bigint
+	const query = `SELECT ('x' || encode(substr(sha256(coalesce(string_agg(int8send(octet_length(convert_to(p, 'UTF8'))) || convert_to(p, 'UTF8'), '' ORDER BY i), '')), 1, 8), 'hex'))::bit(64)::bigint
 		FROM unnest($1::text[]) WITH ORDINALITY AS u(p, i)`
-	db := server.Database(t).Open(t, "pgx")
-	for _, v := range nameVectors {
-		parts := v.parts
-		if parts == nil {
-			parts = []string{}
-		}
-		var got int64
-		must(t, db.QueryRowContext(testContext(t), query, parts).Scan(&got))
-		if advisory.ID(got) != advisory.Name(v.parts...) {
-			t.Errorf("%.40q: SQL says %d, Name %v", v.parts, got, advisory.Name(v.parts...))
+	utf8 := server.Database(t).Open(t, "pgx")
+	if _, err := utf8.ExecContext(testContext(t), "CREATE DATABASE name_in_latin1 ENCODING LATIN1 LOCALE 'C' TEMPLATE template0"); err != nil {
+		t.Fatal(err)
+	}
+	latin1 := open(t, "pgx", inDatabase(t, server.DSN(), "name_in_latin1"))
+	t.Cleanup(func() {
+		latin1.Close()
+		utf8.ExecContext(testContext(t), "DROP DATABASE name_in_latin1")
+	})
+	for name, db := range map[string]*sql.DB{"UTF8": utf8, "LATIN1": latin1} {
+		for _, v := range append(nameVectors, nameVector{[]string{"é", "üß"}, 0}) {
+			parts := v.parts
+			if parts == nil {
+				parts = []string{}
+			}
+			if name == "LATIN1" && strings.Contains(fmt.Sprint(parts), "東") {
+				continue // the server has no such characters
+			}
+			var got int64
+			must(t, db.QueryRowContext(testContext(t), query, parts).Scan(&got))
+			if advisory.ID(got) != advisory.Name(v.parts...) {
+				t.Errorf("%s, %.40q: SQL says %d, Name %v", name, v.parts, got, advisory.Name(v.parts...))
+			}
 		}
 	}
+}
+
+// inDatabase returns a DSN for another database of the same server.
+func inDatabase(t testing.TB, dsn, name string) string {
+	u, err := url.Parse(dsn)
+	must(t, err)
+	u.Path = "/" + name
+	query := u.Query()
+	query.Set("client_encoding", "UTF8") // pgx would take the server's
+	u.RawQuery = query.Encode()
+	return u.String()
 }
 
 func anyKey() *rapid.Generator[advisory.Key] {

@@ -40,19 +40,19 @@ func (s *statement) lockCase(function string, shared bool, n, key string, bigint
 	}
 	s.add("CASE WHEN " + n + "<=")
 	s.digits(int64(bigints))
-	s.add(" THEN " + function + "(" + key + ") ELSE " + function +
-		"((" + key + ">>32)::int4,((" + key + "&4294967295)-2147483648)::int4) END")
+	s.add(" THEN pg_catalog." + function + "(" + key + ") ELSE pg_catalog." + function +
+		"((" + key + ">>32)::integer,((" + key + "&4294967295)-2147483648)::integer) END")
 }
 
 // source adds a subquery which has one row if the guard holds and the server's lock table is large enough for so many keys, and fails
 // otherwise. As a table of its own it is evaluated once, and before the first key.
 func (s *statement) source(columns string, g guard, keys int) {
-	s.add("(SELECT " + columns + " FROM (SELECT current_setting('max_locks_per_transaction')::int8*" +
-		"(current_setting('max_connections')::int8+current_setting('max_prepared_transactions')::int8)/")
+	s.add("(SELECT " + columns + " FROM (SELECT pg_catalog.current_setting('max_locks_per_transaction')::bigint*" +
+		"(pg_catalog.current_setting('max_connections')::bigint+pg_catalog.current_setting('max_prepared_transactions')::bigint)/")
 	s.digits(limitFraction)
 	s.add(" AS most OFFSET 0) m WHERE CASE WHEN most<")
 	s.digits(int64(keys))
-	s.add(" THEN concat('" + marker + "limit:',most,';')::bool ELSE ")
+	s.add(" THEN pg_catalog.concat('" + marker + "limit:',most,';')::boolean ELSE ")
 	s.add(string(g))
 	s.add(" END OFFSET 0)")
 }
@@ -64,25 +64,25 @@ func (s *statement) lockAll(keys []Key, bigints int, set *settings) {
 	ms := set.milliseconds()
 	columns := "1"
 	if ms > 0 {
-		columns = "current_setting('lock_timeout') AS old,clock_timestamp() AS began"
-		s.add("SELECT set_config('lock_timeout',min(old),count(CASE WHEN set_config('lock_timeout',greatest(1,ceil(")
+		columns = "pg_catalog.current_setting('lock_timeout') AS old,pg_catalog.clock_timestamp() AS began"
+		s.add("SELECT pg_catalog.set_config('lock_timeout',pg_catalog.min(old),pg_catalog.count(CASE WHEN pg_catalog.set_config('lock_timeout',greatest(1,pg_catalog.ceil(")
 		s.digits(ms)
-		s.add("-1000*extract(epoch FROM clock_timestamp()-began)))::int8::text,true) IS NOT NULL THEN (")
+		s.add("-1000*extract(epoch FROM pg_catalog.clock_timestamp()-began)))::bigint::pg_catalog.text,true) IS NOT NULL THEN (")
 	} else {
-		s.add("SELECT count((")
+		s.add("SELECT pg_catalog.count((")
 	}
 	s.lockCase("pg_advisory_xact_lock", set.shared, "n", "k", bigints)
 	if ms > 0 {
-		s.add(")::text END)>0)")
+		s.add(")::pg_catalog.text END)>0)")
 	} else {
-		s.add(")::text)")
+		s.add(")::pg_catalog.text)")
 	}
 	// The array comes sorted; ORDER BY says so to the server, which otherwise promises no order.
 	s.add(" FROM (SELECT * FROM ")
 	s.source(columns, set.guard(), len(keys))
-	s.add(" g,unnest(")
+	s.add(" g,pg_catalog.unnest(")
 	s.array(keys)
-	s.add("::int8[]) WITH ORDINALITY u(k,n) ORDER BY n OFFSET 0) q")
+	s.add("::bigint[]) WITH ORDINALITY u(k,n) ORDER BY n OFFSET 0) q")
 }
 
 // tryLockAll makes the text that tries to lock sorted keys, and waits for them no longer than the timeout if there is one. Its last statement
@@ -92,22 +92,22 @@ func (s *statement) lockAll(keys []Key, bigints int, set *settings) {
 // is a subtransaction: all of it in one round trip, where SAVEPOINT and ROLLBACK TO would take a second one. The answer comes out of the block by a setting, local
 // to the transaction.
 func (s *statement) tryLockAll(keys []Key, bigints int, set *settings) {
-	s.add("DO $advisory$ DECLARE ks int8[]:=")
+	s.add("DO $advisory$ DECLARE ks bigint[]:=")
 	s.array(keys)
-	s.add("; began timestamptz:=clock_timestamp(); old text:=current_setting('lock_timeout'); BEGIN PERFORM FROM ")
+	s.add("; began timestamp with time zone:=pg_catalog.clock_timestamp(); old pg_catalog.text:=pg_catalog.current_setting('lock_timeout'); BEGIN PERFORM FROM ")
 	s.source("1", set.guard(), len(keys))
-	s.add(" g; PERFORM set_config('advisory.granted','f',true); BEGIN FOR i IN 1..cardinality(ks) LOOP ")
+	s.add(" g; PERFORM pg_catalog.set_config('advisory.granted','f',true); BEGIN FOR i IN 1..pg_catalog.cardinality(ks) LOOP ")
 	if ms := set.milliseconds(); ms > 0 {
-		s.add("PERFORM set_config('lock_timeout',greatest(1,ceil(")
+		s.add("PERFORM pg_catalog.set_config('lock_timeout',greatest(1,pg_catalog.ceil(")
 		s.digits(ms)
-		s.add("-1000*extract(epoch FROM clock_timestamp()-began)))::int8::text,true); PERFORM ")
+		s.add("-1000*extract(epoch FROM pg_catalog.clock_timestamp()-began)))::bigint::pg_catalog.text,true); PERFORM ")
 		s.lockCase("pg_advisory_xact_lock", set.shared, "i", "ks[i]", bigints)
-		s.add("; END LOOP; PERFORM set_config('lock_timeout',old,true); ")
+		s.add("; END LOOP; PERFORM pg_catalog.set_config('lock_timeout',old,true); ")
 	} else {
 		s.add("IF NOT (") // PL/pgSQL would end the condition at the first THEN outside of parentheses
 		s.lockCase("pg_try_advisory_xact_lock", set.shared, "i", "ks[i]", bigints)
 		s.add(") THEN RAISE lock_not_available; END IF; END LOOP; ")
 	}
-	s.add("PERFORM set_config('advisory.granted','t',true); EXCEPTION WHEN lock_not_available THEN NULL; END; END $advisory$;" +
-		"SELECT 1 WHERE current_setting('advisory.granted')::bool")
+	s.add("PERFORM pg_catalog.set_config('advisory.granted','t',true); EXCEPTION WHEN lock_not_available THEN NULL; END; END $advisory$;" +
+		"SELECT 1 WHERE pg_catalog.current_setting('advisory.granted')::boolean")
 }

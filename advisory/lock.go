@@ -10,7 +10,7 @@ import (
 // Lock is one round trip. It blocks as long as others hold the lock, but no longer than [Timeout], the session's own timeouts and ctx
 // allow. Waiters get an exclusive lock in the order in which they came.
 //
-// Any error aborts tx, as every error in SQL does: roll back, or roll back to a savepoint set before the call. It is
+// An error of the server's aborts tx, as every error in SQL does: roll back, or roll back to a savepoint set before the call. The error is
 // [ErrTimeout], [*DeadlockError], [ErrStandby], [ErrSnapshot], [ErrTooManyLocks], [ErrUnsupported], ctx's error, or the driver's. Rolling back to a
 // savepoint that was set before Lock frees the lock.
 //
@@ -50,10 +50,11 @@ func TryLock(ctx context.Context, tx *sql.Tx, key Key, opts ...Option) (bool, er
 	return rows == 1, nil
 }
 
-// LockAll waits until tx holds the transaction-level locks on all keys. It takes them in the order of [Key.Compare] and each once, however they are given,
-// so that calls of LockAll never deadlock with each other. Without keys it does nothing.
+// LockAll waits until tx holds the transaction-level locks on all keys. It takes them in the order of [Key.Compare] and each once, however
+// they are given. Transactions which take all their locks in one LockAll never deadlock over them; a second call, or one that wants exclusive what
+// the transaction has shared, can. Without keys it does nothing.
 //
-// LockAll is one round trip, and one statement: when it fails, tx is aborted and holds none of them (if it is rolled back to a savepoint set before).
+// LockAll is one round trip, and one statement: when it fails, tx is aborted, and none of the keys stays locked.
 // [Timeout] bounds the wait for all keys together.
 //
 // The number of locks on a server is limited, and when the limit is reached other sessions fail, too. A call for more than a quarter of

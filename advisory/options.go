@@ -104,14 +104,14 @@ var oldSnapshot = lockOption(func(s *settings) { s.oldSnapshot = true })
 //
 // That hand-over needs one and the same session. Behind a pooler in transaction mode it is refused with [ErrPooler].
 //
-// Isolation panics on a level that PostgreSQL does not have.
+// Isolation panics on a level that PostgreSQL does not have, and on [sql.LevelDefault].
 func Isolation(level sql.IsolationLevel) DoOption {
 	switch level {
 	case sql.LevelReadUncommitted, sql.LevelReadCommitted, sql.LevelRepeatableRead, sql.LevelSerializable:
 	case sql.LevelSnapshot:
 		level = sql.LevelRepeatableRead // lib/pq does not know Snapshot, and PostgreSQL's REPEATABLE READ is that
 	default:
-		panic(fmt.Sprintf("advisory: Isolation(%v): PostgreSQL does not have this level", level))
+		panic(fmt.Sprintf("advisory: Isolation(%v): must be one of PostgreSQL's levels; for READ COMMITTED leave Isolation out", level))
 	}
 	return doOption(func(s *settings) { s.isolation = level })
 }
@@ -122,7 +122,7 @@ func ReadOnly() DoOption { return readOnly }
 var readOnly = doOption(func(s *settings) { s.readOnly = true })
 
 // Retry runs the whole transaction anew when it fails with a serialization failure (40001) or a deadlock (40P01), up to the given number of
-// attempts in all, and waits a random time in between which at most doubles from 20 milliseconds to 1 second. The function must be
+// attempts in all. In between it waits for a random time of up to 20 milliseconds, then 40, and so on up to 1 second. The function must be
 // repeatable: whatever it does outside of the transaction it does once per attempt. It must return, or wrap, the driver's error.
 //
 // Retry panics if attempts is less than 1.

@@ -6,6 +6,7 @@ import (
 	"runtime"
 	"slices"
 	"strconv"
+	"strings"
 	"sync"
 )
 
@@ -35,14 +36,15 @@ type Space struct {
 
 // Space registers a class under a name. It panics if the registry has the class or the name already, and the text then names both
 // places in the source; called from a package's variables, as it should be, it does so when the program starts. It panics if
-// name is empty, too.
+// name is empty, a number, or has a colon, too.
 func (r *Registry) Space(class int32, name string) *Space {
 	s := &Space{class: class, name: name, place: "an unknown place"}
 	if _, file, line, ok := runtime.Caller(1); ok {
 		s.place = file + ":" + strconv.Itoa(line)
 	}
-	if name == "" {
-		panic(fmt.Sprintf("advisory: Registry.Space: class %d has an empty name at %s", class, s.place))
+	if _, err := strconv.Atoi(name); name == "" || err == nil || strings.Contains(name, ":") {
+		panic(fmt.Sprintf("advisory: Registry.Space: class %d has the name %q at %s; a name must not be empty, a number, or have a colon, so that labels cannot be taken for keys",
+			class, name, s.place))
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -46,6 +46,9 @@ func serverOf(db *sql.DB) *server {
 // kindOf tells the drivers apart by the type's package, since to name the type would import the driver.
 func kindOf(db *sql.DB) driverKind {
 	t := reflect.TypeOf(db.Driver())
+	if t == nil { // a connector need not have one
+		return otherDriver
+	}
 	if t.Kind() == reflect.Pointer {
 		t = t.Elem()
 	}

@@ -7,8 +7,8 @@ import (
 
 // A statement is one SQL statement that takes locks. Its values are either written into the text, or placeholders with arguments.
 //
-// Written into the text they are numbers between quotes, which the server reads as whatever the function takes: without the quotes -2147483648 would
-// be a bigint, and the smallest bigint a numeric.
+// Functions are named with their schema and numbers with their type, so that no function of the same name in a user's schema, such as a convenient
+// pg_advisory_xact_lock(text), takes their place. A number is quoted because of the smallest ones: -2147483648 without quotes is a bigint.
 type statement struct {
 	text         strings.Builder
 	args         []any
@@ -22,14 +22,17 @@ func (s *statement) digits(n int64) {
 	s.text.Write(strconv.AppendInt(buf[:0], n, 10))
 }
 
-func (s *statement) number(n int64) {
+// number adds a number of the given type.
+func (s *statement) number(n int64, sqlType string) {
 	if s.placeholders {
 		s.arg(n)
-		return
+	} else {
+		s.add("'")
+		s.digits(n)
+		s.add("'")
 	}
-	s.add("'")
-	s.digits(n)
-	s.add("'")
+	s.add("::")
+	s.add(sqlType)
 }
 
 // setting adds a number as text, which is what set_config takes.
@@ -38,7 +41,9 @@ func (s *statement) setting(n int64) {
 		s.arg(strconv.FormatInt(n, 10))
 		return
 	}
-	s.number(n)
+	s.add("'")
+	s.digits(n)
+	s.add("'")
 }
 
 func (s *statement) arg(value any) {
@@ -49,24 +54,25 @@ func (s *statement) arg(value any) {
 
 // call adds the call of a lock function for one key.
 func (s *statement) call(function string, key Key, shared bool) {
+	s.add("pg_catalog.")
 	s.add(function)
 	if shared {
 		s.add("_shared")
 	}
 	s.add("(")
 	if key.pair {
-		s.number(int64(key.class()))
+		s.number(int64(key.class()), "integer")
 		s.add(",")
-		s.number(int64(key.object()))
+		s.number(int64(key.object()), "integer")
 	} else {
-		s.number(key.number)
+		s.number(key.number, "bigint")
 	}
 	s.add(")")
 }
 
 // A guard is an SQL condition which is true where a lock means what it says, and which fails elsewhere, so that the server aborts the transaction before
 // anything is locked. It fails by casting a text to a boolean, since the error (22P02) quotes the text: "advisory:", the value of
-// crdb_version where there is one, t in recovery and f on a primary, and the first four letters of the isolation level. See [refusal].
+// crdb_version where there is one, t in recovery and f on a primary, the first four letters of the isolation level, and ";". See [refusal].
 //
 // The conditions are one concat compared by replace, not three tests and an ELSE branch: of all forms tried this is the shortest to parse and plan, which is most of
 // what a lock statement costs.
@@ -75,14 +81,16 @@ type guard string
 const (
 	noGuard guard = "true"
 	// serverGuard refuses standbys and servers whose lock functions do nothing.
-	serverGuard guard = "replace(concat('advisory:',current_setting('crdb_version',true),pg_is_in_recovery(),'read')," +
-		"'advisory:fread','t')::bool"
+	serverGuard = guardHead + "'read'" + guardTail
 	// fullGuard refuses what serverGuard does, and transactions whose snapshot can be older than the lock.
-	fullGuard guard = "replace(concat('advisory:',current_setting('crdb_version',true),pg_is_in_recovery(),left(current_setting('transaction_isolation'),4))," +
-		"'advisory:fread','t')::bool"
+	fullGuard = guardHead + "pg_catalog.left(" + guardLevel + ",4)" + guardTail
 	// quickGuard refuses the same but for imitations of PostgreSQL at READ COMMITTED. It is long to parse and quick to run, for statements whose plan is cached.
-	quickGuard guard = "CASE WHEN pg_is_in_recovery() OR current_setting('transaction_isolation')<>'read committed' THEN " + fullGuard +
-		" ELSE true END"
+	quickGuard = "CASE WHEN pg_catalog.pg_is_in_recovery() OR " + guardLevel + "<>'read committed' THEN " + fullGuard + " ELSE true END"
+
+	guardHead guard = "pg_catalog.replace(pg_catalog.concat('" + marker + "',pg_catalog.current_setting('crdb_version',true),pg_catalog.pg_is_in_recovery(),"
+	guardTail guard = ",';'),'" + marker + "fread;','t')::boolean"
+
+	guardLevel guard = "pg_catalog.current_setting('transaction_isolation')"
 )
 
 func (s *settings) guard() guard {
@@ -100,11 +108,11 @@ func (s *settings) guard() guard {
 func (s *statement) lock(g guard, key Key, set *settings) {
 	s.text.Grow(512) // the longest with a full guard
 	if ms := set.milliseconds(); ms > 0 {
-		s.add("SELECT set_config('lock_timeout',old,CASE WHEN set_config('lock_timeout',")
+		s.add("SELECT pg_catalog.set_config('lock_timeout',old,CASE WHEN pg_catalog.set_config('lock_timeout',")
 		s.setting(ms)
 		s.add(",true) IS NOT NULL THEN ")
 		s.call("pg_advisory_xact_lock", key, set.shared)
-		s.add(" IS NOT NULL END) FROM (SELECT current_setting('lock_timeout') AS old WHERE ")
+		s.add(" IS NOT NULL END) FROM (SELECT pg_catalog.current_setting('lock_timeout') AS old WHERE ")
 		s.add(string(g))
 		s.add(" OFFSET 0) o")
 		return

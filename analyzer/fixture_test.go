@@ -75,7 +75,7 @@ func load(t *testing.T, dir string) []*packages.Package {
 	if err != nil {
 		t.Fatal(err)
 	}
-	pkgs, err := packages.Load(&packages.Config{Mode: packages.LoadAllSyntax, Env: append(os.Environ(), "GOPROXY=off")}, patterns...)
+	pkgs, err := packages.Load(&packages.Config{Mode: packages.LoadAllSyntax, Tests: true, Env: append(os.Environ(), "GOPROXY=off")}, patterns...)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -153,4 +153,3 @@ func TestSuite(t *testing.T) {
 		}
 	}
 }
-

@@ -31,12 +31,13 @@ func FuzzSuite(f *testing.F) {
 		f.Add(uint(i), []byte("several changes at once"))
 	}
 	f.Fuzz(func(t *testing.T, which uint, choices []byte) {
+		source := sources[which%uint(len(sources))]
 		fset := token.NewFileSet()
-		file, err := parser.ParseFile(fset, "fuzz.go", sources[which%uint(len(sources))], parser.ParseComments)
+		file, err := parser.ParseFile(fset, "fuzz.go", source, parser.ParseComments)
 		if err != nil {
 			t.Skip()
 		}
-		(&mutator{choices: choices}).mutate(file)
+		(&mutator{source: source, choices: choices}).mutate(file)
 
 		// The tree has to become text again, so that positions are in order.
 		var text bytes.Buffer

@@ -60,5 +60,12 @@ func lookAt(s *site.Site) string {
 	case s.Answer.Cells != nil:
 		return "look at the variable that it is scanned into"
 	}
-	return "read it with QueryRow and Scan"
+	read := "read it with QueryRow and Scan"
+	if isGorm(s) {
+		read = "read it with Raw(…).Scan"
+	}
+	if s.Answer.Counted {
+		return "RowsAffected is 1 whatever the answer is; " + read
+	}
+	return read
 }

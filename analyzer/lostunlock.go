@@ -90,5 +90,8 @@ func init() {
 
 // line names a place in the function by its line.
 func (r *reporter) line(pos token.Pos) string {
+	if !pos.IsValid() {
+		return "the end of the function"
+	}
 	return fmt.Sprintf("line %d", r.Fset.Position(pos).Line)
 }

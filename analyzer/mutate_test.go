@@ -8,6 +8,7 @@ import (
 
 // A mutator changes a syntax tree as a sequence of bytes tells.
 type mutator struct {
+	source  string
 	choices []byte
 	at      int
 	state   uint32
@@ -26,6 +27,16 @@ func (m *mutator) next(n int) int {
 	}
 	m.state = m.state*1664525 + 1013904223 + uint32(b)
 	return int(m.state>>8) % n
+}
+
+// copied returns an expression as the source has it. Trees must not share
+// parts, or they would have circles.
+func (m *mutator) copied(e ast.Expr) ast.Expr {
+	from, to := int(e.Pos())-1, int(e.End())-1
+	if from < 0 || to > len(m.source) || from > to {
+		return ast.NewIdent("nil")
+	}
+	return ast.NewIdent(m.source[from:to]) // printed as it is
 }
 
 func (m *mutator) mutate(file *ast.File) {
@@ -149,13 +160,16 @@ func (m *mutator) call(call *ast.CallExpr, all []*ast.CallExpr) {
 	case 0:
 		call.Fun = &ast.ParenExpr{X: call.Fun}
 	case 1:
-		call.Args = other.Args
+		call.Args = nil
+		for _, a := range other.Args {
+			call.Args = append(call.Args, m.copied(a))
+		}
 	case 2:
-		call.Fun = other.Fun
+		call.Fun = m.copied(other.Fun)
 	case 3:
 		if sel, ok := call.Fun.(*ast.SelectorExpr); ok {
 			if from, ok := other.Fun.(*ast.SelectorExpr); ok {
-				sel.X = from.X
+				sel.X = m.copied(from.X)
 			}
 		}
 	}
@@ -166,7 +180,7 @@ func (m *mutator) cond(s *ast.IfStmt, all []*ast.IfStmt) {
 	case 0:
 		s.Cond = &ast.UnaryExpr{Op: token.NOT, X: &ast.ParenExpr{X: s.Cond}}
 	case 1:
-		s.Cond = all[m.next(len(all))].Cond
+		s.Cond = m.copied(all[m.next(len(all))].Cond)
 	case 2:
 		s.Else = &ast.BlockStmt{List: s.Body.List}
 	}

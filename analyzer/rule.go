@@ -3,6 +3,7 @@ package analyzer
 import (
 	"fmt"
 	"go/token"
+	"go/types"
 	"reflect"
 	"strings"
 
@@ -12,8 +13,8 @@ import (
 	"github.com/pgadvisory/pgadvisory/analyzer/internal/sqltext"
 )
 
-// home is where a rule is described: each analyzer's URL starts with it.
-const home = "https://pkg.go.dev/github.com/pgadvisory/pgadvisory/analyzer#"
+// home is where the rules are described, each on a page of its own.
+const home = "https://github.com/pgadvisory/pgadvisory/blob/main/analyzer/doc/"
 
 // outcome is every rule's result: the ignore directives that silenced a report
 // of that rule. The directive analyzer reads them.
@@ -34,7 +35,7 @@ func rule(doc string, check func(*reporter)) *analysis.Analyzer {
 	return &analysis.Analyzer{
 		Name:       name,
 		Doc:        doc,
-		URL:        home + name,
+		URL:        home + name + ".md",
 		Requires:   []*analysis.Analyzer{site.Analyzer},
 		ResultType: reflect.TypeFor[outcome](),
 		Run: func(pass *analysis.Pass) (any, error) {
@@ -110,14 +111,14 @@ var nouns = map[site.Kind]string{
 
 // handle names what runs the SQL of a site, with what it is.
 func handle(s *site.Site) string {
-	noun := nouns[s.Handles[0].Kind]
+	noun := "handle"
+	if len(s.Handles) > 0 && nouns[s.Handles[0].Kind] != "" {
+		noun = nouns[s.Handles[0].Kind]
+	}
 	switch {
-	case noun == "":
-		noun = "handle"
 	case s.Name == "":
 		return "a " + noun
-	}
-	if s.Behind {
+	case s.Behind:
 		return "the " + noun + " behind " + s.Name
 	}
 	return "the " + noun + " " + s.Name
@@ -131,19 +132,42 @@ func name(s *site.Site) string {
 	return handle(s)
 }
 
+// pinners are the methods that take one connection from a pool. The first one
+// that a type has is the one to call.
+var pinners = []struct{ method, call string }{
+	{"Connection", "Connection(func(tx *gorm.DB) error {…})"},
+	{"Acquire", "Acquire(ctx)"},
+	{"Connx", "Connx(ctx)"},
+	{"Conn", "Conn(ctx)"},
+}
+
 // pin tells how to get one connection of a pool.
 func pin(s *site.Site) string {
-	method := "Conn(ctx)"
+	if s.NameType != nil && !s.Behind {
+		for _, p := range pinners {
+			obj, _, _ := types.LookupFieldOrMethod(s.NameType, true, s.Fn.Pkg.Pkg, p.method)
+			if _, ok := obj.(*types.Func); !ok {
+				continue
+			}
+			if s.Name == "" {
+				return p.call
+			}
+			return s.Name + "." + p.call
+		}
+	}
+	// What is named there has no such method: that of the pool behind it.
 	switch t := s.Handles[0].Type; {
 	case strings.Contains(t, "gorm."):
-		method = "Connection(func(tx *gorm.DB) error {…})"
+		return pinners[0].call
 	case strings.Contains(t, "pgxpool."):
-		method = "Acquire(ctx)"
+		return pinners[1].call
 	case strings.Contains(t, "sqlx."):
-		method = "Connx(ctx)"
+		return pinners[2].call
 	}
-	if s.Name == "" || s.Behind {
-		return method
-	}
-	return s.Name + "." + method
+	return pinners[3].call
+}
+
+// isGorm reports whether the SQL of a site is run through gorm.
+func isGorm(s *site.Site) bool {
+	return s.NameType != nil && strings.HasSuffix(s.NameType.String(), "gorm.io/gorm.DB")
 }

@@ -17,7 +17,7 @@
 //
 // on the line of a report, on the line above it, or in the doc comment of the
 // declaration around it, silences these rules there. The reason is required.
-// The analyzer directive reports a directive that silences nothing, that
+// The analyzer advisoryignore reports a directive that silences nothing, that
 // names no rule of the suite, or that gives no reason.
 package analyzer
 
@@ -26,8 +26,8 @@ import (
 )
 
 // Suite holds every analyzer: the rules in the order of the documentation,
-// then directive, which looks at the ignore comments. It must not be changed.
-var Suite = append(rules[:len(rules):len(rules)], directive)
+// then advisoryignore, which looks at the ignore comments. It must not be changed.
+var Suite = append(rules[:len(rules):len(rules)], advisoryignore)
 
 // rules lists the analyzers that report on locks. A new rule is added here.
 var rules = []*analysis.Analyzer{

@@ -17,6 +17,7 @@ func TestDatabasesAreApart(t *testing.T) {
 			t.Run(fmt.Sprint(driver, i), func(t *testing.T) {
 				t.Parallel()
 				db := shared.Database(t).Open(t, driver)
+				db.SetMaxOpenConns(1) // the lock stays on this connection
 				run(t, db, "CREATE TABLE mine ()")
 				// All take the same key and none waits for another.
 				if !ask[bool](t, db, "SELECT pg_try_advisory_lock($1)", key) {

@@ -45,6 +45,12 @@
 // signals is left alone. Only killing the watchdog as well, with SIGKILL,
 // leaves a directory behind.
 //
+// # Speed
+//
+// A server is up in about a second. Most of that is the creation of some thousand
+// files, so a TMPDIR in memory makes it two to three times faster where there is enough
+// of it (some 50 MB a server, and the WAL): GOTMPDIR=/tmp TMPDIR=/dev/shm go test ./...
+//
 // # What it is not
 //
 // It is made for speed: fsync is off. It trusts every connection that comes from

@@ -42,6 +42,7 @@ func serveGo(rules []*analysis.Analyzer, args []string, stdout, stderr io.Writer
 		}
 		return statusClean
 	}
+	delayCollection()
 	unitchecker.Main(rules...)
 	return statusClean
 }

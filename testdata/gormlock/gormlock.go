@@ -79,7 +79,7 @@ func (h *hotel) lostOnConnection(clean func() error) error {
 
 func (h *hotel) ignored(room int64) error {
 	return h.db.Transaction(func(tx *gorm.DB) error {
-		if err := tx.Exec("SELECT pg_try_advisory_xact_lock(?)", room).Error; err != nil { // want `ignoredtry`
+		if err := tx.Exec("SELECT pg_try_advisory_xact_lock(?)", room).Error; err != nil { // want `read it with Raw\(…\).Scan .ignoredtry`
 			return err
 		}
 		return tx.Exec("UPDATE rooms SET taken = true WHERE id = ?", room).Error
@@ -186,4 +186,14 @@ func scope(room int64) func(*gorm.DB) *gorm.DB {
 
 func dry(db *gorm.DB) string {
 	return db.ToSQL(func(tx *gorm.DB) *gorm.DB { return tx.Exec("SELECT pg_advisory_lock(1)") })
+}
+
+// database/sql's pool underneath has methods of its own.
+func (h *hotel) underneath(ctx context.Context) error {
+	pool, err := h.db.DB()
+	if err != nil {
+		return err
+	}
+	_, err = pool.ExecContext(ctx, "SELECT pg_advisory_lock(1)") // want `pin one connection with pool.Conn\(ctx\) .*poollock`
+	return err
 }

@@ -3,9 +3,11 @@ package pgx4lock
 
 import (
 	"context"
+	"database/sql"
 
 	"github.com/jackc/pgx/v4"
 	"github.com/jackc/pgx/v4/pgxpool"
+	"github.com/jackc/pgx/v4/stdlib"
 )
 
 type pier struct{ pool *pgxpool.Pool }
@@ -42,6 +44,18 @@ func (p *pier) lost(ctx context.Context, dock func() error) error {
 		return err
 	}
 	defer conn.Release()
+	if _, err := conn.Exec(ctx, "SELECT pg_advisory_lock(1)"); err != nil { // want `lostunlock`
+		return err
+	}
+	return dock()
+}
+
+func driverConn(ctx context.Context, db *sql.DB, dock func() error) error {
+	conn, err := stdlib.AcquireConn(db)
+	if err != nil {
+		return err
+	}
+	defer stdlib.ReleaseConn(db, conn)
 	if _, err := conn.Exec(ctx, "SELECT pg_advisory_lock(1)"); err != nil { // want `lostunlock`
 		return err
 	}

@@ -92,7 +92,37 @@ func (f *farm) lost(ctx context.Context, sow func() error) error {
 	return sow()
 }
 
+func (f *farm) lostExec(ctx context.Context, sow func() error) error {
+	conn, err := f.db.Connx(ctx)
+	if err != nil {
+		return err
+	}
+	defer conn.Close()
+	if _, err := conn.ExecContext(ctx, "SELECT pg_advisory_lock(1)"); err != nil { // want `lostunlock`
+		return err
+	}
+	return sow()
+}
+
+func (f *farm) rebound(ctx context.Context) error {
+	_, err := f.db.ExecContext(ctx, f.db.Rebind("SELECT pg_advisory_lock(?)"), 1) // want `poollock`
+	return err
+}
+
 // right.
+
+func (f *farm) embeddedConnection(ctx context.Context, sow func() error) error {
+	conn, err := f.db.Connx(ctx)
+	if err != nil {
+		return err
+	}
+	defer conn.Close()
+	if _, err := conn.ExecContext(ctx, "SELECT pg_advisory_lock(1)"); err != nil {
+		return err
+	}
+	defer conn.Conn.ExecContext(context.WithoutCancel(ctx), "SELECT pg_advisory_unlock(1)")
+	return sow()
+}
 
 func (f *farm) inTx(ctx context.Context) error {
 	tx, err := f.db.BeginTxx(ctx, &sql.TxOptions{})

@@ -27,9 +27,13 @@ type Program struct {
 	// is not in the package. See [Extern].
 	Extern Extern
 
-	// ExternString, if not nil, returns the values of another package's
-	// string variable, or nil if they are not known.
+	// ExternString, if not nil, returns the values of a string variable that
+	// the package does not set, or nil if they are not known.
 	ExternString func(*types.Var) []Text
+
+	// ExternTexts, if not nil, returns the values of a call that this package
+	// does not know, or nil.
+	ExternTexts func(*Call) []Text
 
 	globals map[*ssa.Global][]ssa.Instruction // uses
 	fields  map[*types.Var][]*ssa.Store       // by field of a struct type
@@ -37,7 +41,14 @@ type Program struct {
 
 	calls     *callIndex
 	traced    map[traceKey][]Leaf
-	resolving map[resolveKey]bool
+	resolving map[ssa.CallInstruction]bool
+	nested    int // questions within questions
+	steps     int // of the outermost question and all within
+	cuts      int // how often something was not looked into
+
+	readers    int // texts within texts
+	reads      int // of the outermost text and all within
+	fieldTexts map[*types.Var]bool
 }
 
 // An Extern tells what a result of an external call comes from, field by
@@ -76,7 +87,9 @@ func Build(pass *analysis.Pass) (*Program, error) {
 		globals:   map[*ssa.Global][]ssa.Instruction{},
 		fields:    map[*types.Var][]*ssa.Store{},
 		traced:    map[traceKey][]Leaf{},
-		resolving: map[resolveKey]bool{},
+		resolving: map[ssa.CallInstruction]bool{},
+
+		fieldTexts: map[*types.Var]bool{},
 	}
 	if init := p.Pkg.Func("init"); init != nil {
 		p.add(init)

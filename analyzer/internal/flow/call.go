@@ -34,24 +34,25 @@ func (c *Call) Value() ssa.Value {
 	return nil
 }
 
-type resolveKey struct {
-	instr ssa.CallInstruction
-	frame *Frame
-}
+// maxResolving bounds the calls that are looked into to tell what one call
+// calls.
+const maxResolving = 12
 
 // Resolve tells what a call calls.
 func (p *Program) Resolve(instr ssa.CallInstruction, frame *Frame) *Call {
 	common := instr.Common()
 	c := &Call{Instr: instr, Args: common.Args, Frame: frame}
-	// The callee may depend on the result of this very call, in a loop.
-	key := resolveKey{instr, frame}
-	if p.resolving[key] {
-		return c
-	}
-	p.resolving[key] = true
-	defer delete(p.resolving, key)
 	if common.IsInvoke() {
 		c.Method, c.Recv, c.Invoke = common.Method, common.Value, true
+	}
+	// The callee may depend on the result of this very call, in a loop.
+	if p.resolving[instr] || len(p.resolving) >= maxResolving {
+		p.cuts++
+		return c
+	}
+	p.resolving[instr] = true
+	defer delete(p.resolving, instr)
+	if common.IsInvoke() {
 		c.Fn = p.implementation(c)
 		return c
 	}

@@ -30,6 +30,21 @@ type callIndex struct {
 // value handed to a function that calls it.
 func (p *Program) Callers(fn *ssa.Function) []Edge { return p.callIndex().edges[fn] }
 
+// Users returns the callers of fn that show how it is used: tests do not, unless
+// fn is a part of them.
+func (p *Program) Users(fn *ssa.Function) []Edge {
+	if p.InTest(fn.Pos()) {
+		return p.Callers(fn)
+	}
+	var out []Edge
+	for _, e := range p.Callers(fn) {
+		if !p.InTest(e.Instr.Pos()) {
+			out = append(out, e)
+		}
+	}
+	return out
+}
+
 // Handed returns the calls of other packages' functions which fn is handed to.
 func (p *Program) Handed(fn *ssa.Function) []Handing { return p.callIndex().handed[fn] }
 

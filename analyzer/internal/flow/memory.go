@@ -3,6 +3,7 @@ package flow
 import (
 	"go/token"
 	"go/types"
+	"strings"
 
 	"golang.org/x/tools/go/ssa"
 )
@@ -16,7 +17,7 @@ func (t *tracer) load(addr ssa.Value, path Path, frame *Frame, via []types.Objec
 	switch a := addr.(type) {
 	case *ssa.Alloc:
 		if !t.stored(a, path, frame, via) {
-			t.leaf(a, 0, path, frame, via)
+			t.content(a, path, frame, via)
 		}
 	case *ssa.FieldAddr:
 		if f := fieldOf(a.X.Type(), a.Field); f != nil {
@@ -54,6 +55,15 @@ func (t *tracer) load(addr ssa.Value, path Path, frame *Frame, via []types.Objec
 		t.pointees(a, path, frame, via)
 	default:
 		t.pointees(addr, path, frame, via)
+	}
+}
+
+// content adds a leaf for what is in a variable that nothing is stored in.
+func (t *tracer) content(addr ssa.Value, path Path, frame *Frame, via []types.Object) {
+	n := len(t.out)
+	t.leaf(addr, 0, path, frame, via)
+	if len(t.out) > n {
+		t.out[n].Content = true
 	}
 }
 
@@ -134,17 +144,29 @@ func (t *tracer) global(g *ssa.Global, path Path, via []types.Object) {
 		found = t.storedBy(r, g, path, nil, via) || found
 	}
 	if !found {
-		t.leaf(g, 0, path, nil, via)
+		t.content(g, path, nil, via)
 	}
 }
 
 // FieldStores follows what the package stores in a struct field, whichever
-// value the struct is. It reports false if nothing is.
+// value the struct is. It reports false if nothing is. What tests store in the
+// fields of other code does not count: it says nothing of how that code is
+// used.
 func (p *Program) FieldStores(field *types.Var, path Path) ([]Leaf, bool) {
-	t := &tracer{Program: p, seen: map[traceKey]bool{}, leafs: map[leafKey]bool{}}
-	stores := p.fields[field.Origin()]
-	for _, s := range stores {
+	t := p.tracer()
+	defer t.done()
+	found := false
+	for _, s := range p.fields[field.Origin()] {
+		if p.InTest(s.Parent().Pos()) && !p.InTest(field.Pos()) {
+			continue
+		}
+		found = true
 		t.value(s.Val, path, nil, []types.Object{field})
 	}
-	return t.out, len(stores) > 0
+	return t.out, found
+}
+
+// InTest reports whether a position is in a test file.
+func (p *Program) InTest(pos token.Pos) bool {
+	return pos.IsValid() && strings.HasSuffix(p.Pkg.Prog.Fset.Position(pos).Filename, "_test.go")
 }

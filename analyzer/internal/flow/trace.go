@@ -7,126 +7,6 @@ import (
 	"golang.org/x/tools/go/ssa"
 )
 
-// A Frame is one call that a question follows: within it, the callee's
-// parameters are the call's operands. A nil Frame knows of no call.
-type Frame struct {
-	Call   ssa.CallInstruction
-	Args   []ssa.Value // one for each of Callee's parameters
-	Callee *ssa.Function
-	Outer  *Frame // what is known where the call stands
-
-	depth int
-}
-
-// maxDepth bounds the calls that one question follows into each other.
-const maxDepth = 7
-
-// Enter returns the frame of a call, or nil if it would be too deep or would
-// enter a function for a second time.
-func Enter(call ssa.CallInstruction, args []ssa.Value, callee *ssa.Function, outer *Frame) *Frame {
-	f := &Frame{Call: call, Args: args, Callee: callee, Outer: outer}
-	if len(args) != len(callee.Params) {
-		return nil
-	}
-	for o := outer; o != nil; o = o.Outer {
-		if o.Callee == callee {
-			return nil
-		}
-		f.depth++
-	}
-	if f.depth >= maxDepth {
-		return nil
-	}
-	return f
-}
-
-// Within returns the frame f where outer tells what is known around its
-// outermost call.
-func (f *Frame) Within(outer *Frame) *Frame {
-	if f == nil {
-		return outer
-	}
-	g := *f
-	g.Outer = f.Outer.Within(outer)
-	return &g
-}
-
-// of returns the innermost frame of fn, or nil.
-func (f *Frame) of(fn *ssa.Function) *Frame {
-	for ; f != nil; f = f.Outer {
-		if f.Callee == fn {
-			return f
-		}
-	}
-	return nil
-}
-
-// Outermost returns the call through which all the others were reached.
-func (f *Frame) Outermost() *Frame {
-	for f != nil && f.Outer != nil {
-		f = f.Outer
-	}
-	return f
-}
-
-// A Leaf is where following a value came to an end.
-type Leaf struct {
-	Value  ssa.Value // a constant, parameter, call, function, allocation, global, …; nil if the search was given up
-	Result int       // which result, if Value is a call
-	Path   Path      // the part of Value that was asked for
-	Frame  *Frame    // what is known where Value stands
-	Via    []types.Object
-}
-
-// Field returns the first field of the leaf's path, and the path from there.
-func (l Leaf) Field() (*types.Var, Path) {
-	if l.Path == "" {
-		return nil, ""
-	}
-	name, rest := l.Path.cut()
-	if f := Field((Leaf{Value: l.Value, Result: l.Result}).Type(), name); f != nil {
-		return f.Origin(), rest
-	}
-	return nil, ""
-}
-
-// Type returns the type of what the leaf stands for, or nil if that is not
-// known.
-func (l Leaf) Type() types.Type {
-	if l.Value == nil {
-		return nil
-	}
-	t := l.Value.Type()
-	if tuple, ok := t.(*types.Tuple); ok {
-		if l.Result >= tuple.Len() {
-			return nil
-		}
-		t = tuple.At(l.Result).Type()
-	}
-	return TypeAt(t, l.Path)
-}
-
-// Param returns the parameter that the leaf is, or is a part of, if no call
-// tells what it is.
-func (l Leaf) Param() *ssa.Parameter {
-	p, _ := l.Value.(*ssa.Parameter)
-	return p
-}
-
-// In returns the value that stands for the leaf in fn, where the question was
-// asked: a value made in a callee is that call's.
-func (l Leaf) In(fn *ssa.Function) ssa.Value {
-	v, frame := l.Value, l.Frame
-	for v != nil && v.Parent() != fn && frame != nil {
-		call := frame.Call.Value()
-		if call == nil {
-			return nil
-		}
-		v, frame = call, frame.Outer
-	}
-	return v
-}
-
 type traceKey struct {
 	v     ssa.Value
 	path  Path
@@ -134,15 +14,14 @@ type traceKey struct {
 	load  bool
 }
 
-// maxSteps bounds one question.
-const maxSteps = 4000
+// maxSteps bounds one question, and those that it asks itself.
+const maxSteps = 3000
 
 type tracer struct {
 	*Program
 	seen  map[traceKey]bool
 	leafs map[leafKey]bool
 	out   []Leaf
-	steps int
 }
 
 type leafKey struct {
@@ -164,18 +43,32 @@ func (p *Program) Trace(v ssa.Value, path Path, frame *Frame) []Leaf {
 			return out
 		}
 	}
-	t := &tracer{Program: p, seen: map[traceKey]bool{}, leafs: map[leafKey]bool{}}
+	cuts := p.cuts
+	t := p.tracer()
 	t.value(v, path, frame, nil)
-	if frame == nil {
+	t.done()
+	if frame == nil && p.cuts == cuts {
 		p.traced[key] = t.out
 	}
 	return t.out
 }
 
+// tracer begins a question.
+func (p *Program) tracer() *tracer {
+	if p.nested == 0 {
+		p.steps = 0
+	}
+	p.nested++
+	return &tracer{Program: p, seen: map[traceKey]bool{}, leafs: map[leafKey]bool{}}
+}
+
+func (t *tracer) done() { t.nested-- }
+
 // Content follows what a pointer points to.
 func (p *Program) Content(addr ssa.Value, frame *Frame) []Leaf {
-	t := &tracer{Program: p, seen: map[traceKey]bool{}, leafs: map[leafKey]bool{}}
+	t := p.tracer()
 	t.load(addr, "", frame, nil)
+	t.done()
 	return t.out
 }
 
@@ -194,6 +87,7 @@ func (t *tracer) enter(v ssa.Value, path Path, frame *Frame, load bool) bool {
 		return false
 	}
 	if t.steps >= maxSteps || path.tooLong() {
+		t.cuts++
 		t.leaf(nil, 0, "", nil, nil) // there is more, nobody knows what
 		return false
 	}

@@ -17,8 +17,14 @@ func (f *finder) answerOf(e *execution, lock *sqltext.Call) Answer {
 	case execForm:
 		a.Known, a.Read = true, !lost(e, lock)
 		a.Errs = errorsOf(v)
-		if !a.Read && lock.Answer == sqltext.Filters && rowsCounted(v) {
-			a.Read = true
+		if v == nil {
+			break
+		}
+		counts, escapes := rowsCounted(v)
+		a.Counted = len(counts) > 0
+		if lock.Answer == sqltext.Filters {
+			a.Read = a.Read || escapes || a.Counted
+			a.Others = append(a.Others, counts...)
 		}
 	case rowForm, rowsForm:
 		if e.answer != nil {
@@ -112,33 +118,41 @@ var errorType = types.Universe.Lookup("error").Type()
 
 func isError(t types.Type) bool { return types.Identical(t, errorType) }
 
-// rowsCounted reports whether something asks a result how many rows there
-// were.
-func rowsCounted(v ssa.Value) bool {
-	if v == nil {
-		return false
-	}
-	found := false
+// rowsCounted returns the calls that ask a result how many rows there were. It
+// reports as well whether the result goes where nothing is known.
+func rowsCounted(v ssa.Value) (counts []ssa.Value, escapes bool) {
 	results(v, func(r ssa.Value) {
 		flow.Uses(r, func(use ssa.Instruction, _ ssa.Value) {
 			switch use := use.(type) {
 			case ssa.CallInstruction:
-				common := use.Common()
-				name := ""
-				if common.IsInvoke() {
-					name = common.Method.Name()
-				} else if fn := common.StaticCallee(); fn != nil {
-					name = fn.Name()
+				switch calledName(use) {
+				case "Close", "LastInsertId":
+				case "RowsAffected":
+					if v := use.Value(); v != nil {
+						counts = append(counts, v)
+					}
+				default:
+					escapes = true
 				}
-				found = found || name != "Close" && name != "LastInsertId"
-			case *ssa.FieldAddr:
-				found = found || fieldAt(use) == "RowsAffected"
+			case *ssa.FieldAddr: // gorm's RowsAffected
+				escapes = escapes || fieldAt(use) == "RowsAffected"
 			default:
-				found = true // it goes where nothing is known
+				escapes = true
 			}
 		})
 	})
-	return found
+	return counts, escapes
+}
+
+func calledName(call ssa.CallInstruction) string {
+	common := call.Common()
+	if common.IsInvoke() {
+		return common.Method.Name()
+	}
+	if fn := common.StaticCallee(); fn != nil {
+		return fn.Name()
+	}
+	return ""
 }
 
 // results calls f with the results of a call, errors left out.
@@ -174,6 +188,9 @@ func (f *finder) scanned(a *Answer, v ssa.Value, form form, lock *sqltext.Call) 
 			if c.Method == nil || c.Recv == nil || !refersTo(c.Recv, row) {
 				a.Read = true
 				a.Errs = append(a.Errs, errorsOf(c.Value())...)
+				if v := c.Value(); v != nil {
+					a.Others = append(a.Others, v)
+				}
 				return
 			}
 			switch c.Method.Name() {
@@ -227,6 +244,14 @@ func (f *finder) filled(a *Answer, dests []ssa.Value, lock *sqltext.Call, fill s
 	a.Known = true
 	if lock.Answer != sqltext.Returned {
 		a.Read = a.Read || lock.Answer != sqltext.Dropped
+		for _, d := range dests {
+			cell := flow.Variable(dynamic(d))
+			if len(dests) == 1 && lock.Func.Dialect != sqltext.PostgreSQL {
+				a.Cells = append(a.Cells, cell) // SELECT of the variable with the status
+			} else {
+				a.Others = append(a.Others, cell)
+			}
+		}
 		return
 	}
 	if lock.Column >= 0 && lock.Column < len(dests) {

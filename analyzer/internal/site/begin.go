@@ -12,9 +12,11 @@ import (
 // begins reports whether a call begins a transaction on a connection: with
 // BeginTx, or with a text of its own, which may be handed to a helper.
 func begins(common *ssa.CallCommon) bool {
-	if fn := common.StaticCallee(); fn != nil && strings.HasPrefix(fn.Name(), "Begin") {
-		if recv := fn.Signature.Recv(); recv != nil && typeOf(recv.Type()).role == connRole {
-			return true
+	if fn := common.StaticCallee(); fn != nil && (strings.HasPrefix(fn.Name(), "Begin") || fn.Name() == "RunInTx" || fn.Name() == "Transaction") {
+		for _, a := range common.Args { // the receiver too, and pgx.BeginFunc's argument
+			if typeOf(dynamic(a).Type()).role == connRole {
+				return true
+			}
 		}
 	}
 	for _, a := range common.Args {
@@ -28,6 +30,21 @@ func begins(common *ssa.CallCommon) bool {
 		}
 	}
 	return false
+}
+
+// spreadBegins marks the functions that call one which begins a transaction.
+func (f *finder) spreadBegins() {
+	for changed := len(f.begins) > 0; changed; {
+		changed = false
+		for _, call := range f.calls {
+			fn := outermost(call.Parent())
+			callee := call.Common().StaticCallee()
+			if callee == nil || f.begins[fn] || !f.begins[outermost(callee)] {
+				continue
+			}
+			f.begins[fn], changed = true, true
+		}
+	}
 }
 
 // mayBegin reports whether a transaction may be open on a connection.

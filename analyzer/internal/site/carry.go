@@ -34,6 +34,9 @@ func (w *holder) carryFrom(v ssa.Value) {
 		case *ssa.Store:
 			if r.Val == v {
 				if local := localOf(r.Addr); local != nil {
+					if local != r.Addr {
+						w.stowed = true
+					}
 					w.carryFrom(local)
 				}
 			}
@@ -158,7 +161,8 @@ func (w *holder) takesAway(call ssa.CallInstruction, i int) bool {
 		return i >= 0 && i < len(c.Fn.Params) && w.keeps(c.Fn.Params[i])
 	}
 	if c.Method != nil {
-		return false
+		// In a context it is there for all that follows.
+		return c.Method.Name() == "WithValue" && c.Recv == nil && c.Method.Pkg() != nil && c.Method.Pkg().Path() == "context"
 	}
 	if _, ok := common.Value.(*ssa.Builtin); ok {
 		return false

@@ -29,53 +29,6 @@ func (k known) not() known {
 	return unknown
 }
 
-// answers collects what is certain once the lock is held: the errors of its
-// statement are nil, and the answer is true.
-func (w *holder) answers() {
-	w.errs, w.cells, w.trues = map[ssa.Value]bool{}, map[ssa.Value]bool{}, map[ssa.Value]bool{}
-	for _, s := range w.byInstr[w.lock.Instr] {
-		for _, e := range s.Answer.Errs {
-			w.errs[e] = true
-		}
-		for _, c := range s.Answer.Cells {
-			w.cells[c] = true
-		}
-	}
-	v := w.lock.Instr.Value()
-	if v == nil || v.Parent() != w.fn && !lexically(v.Parent(), w.fn) {
-		return
-	}
-	for _, e := range errorsOf(v) {
-		w.errs[e] = true
-	}
-	if w.lock.Answer.Known {
-		return
-	}
-	// A helper: an answer that it returns is that of the lock.
-	w.helperAnswers(v)
-}
-
-// helperAnswers takes the errors and booleans that a call returns for the
-// lock's.
-func (w *holder) helperAnswers(v ssa.Value) {
-	if isBool(v.Type()) {
-		w.trues[v] = true
-	}
-	if isError(v.Type()) {
-		w.errs[v] = true
-	}
-	for _, r := range *v.Referrers() {
-		if x, ok := r.(*ssa.Extract); ok {
-			if isBool(x.Type()) {
-				w.trues[x] = true
-			}
-			if isError(x.Type()) {
-				w.errs[x] = true
-			}
-		}
-	}
-}
-
 func isBool(t types.Type) bool {
 	b, ok := t.Underlying().(*types.Basic)
 	return ok && b.Info()&types.IsBoolean != 0
@@ -148,6 +101,9 @@ func (w *holder) eval(v ssa.Value, s *state, depth int) known {
 	if s.acquired && w.trues[v] {
 		return isTrue
 	}
+	if x, ok := v.(*ssa.Extract); s.acquired && (v == w.conn || ok && x.Tuple == w.conn && !isError(v.Type())) {
+		return notNil
+	}
 	if k := s.env[v]; k != unknown {
 		return k
 	}
@@ -204,34 +160,33 @@ func (w *holder) evalLoad(addr ssa.Value, s *state) known {
 	if k := s.env[addr]; k != unknown {
 		return k
 	}
-	if !s.acquired {
-		return unknown
-	}
-	if w.cells[addr] {
-		return isTrue
-	}
-	if f, ok := addr.(*ssa.FieldAddr); ok && w.cells[f.X] {
-		return isTrue // sql.NullBool's Valid and Bool, sql.NullInt64's Int64
+	if s.acquired && w.holdsAnswer(addr) {
+		if t := pointee(addr); t != nil && isBool(t) || w.granted() == nil {
+			return isTrue
+		}
 	}
 	return unknown
 }
 
 func (w *holder) evalBinary(v *ssa.BinOp, s *state, depth int) known {
+	switch v.Op {
+	case token.EQL, token.NEQ, token.LSS, token.GTR, token.LEQ, token.GEQ:
+		if s.acquired {
+			if k := w.evalAnswer(v); k != unknown {
+				return k
+			}
+		}
+	}
 	if v.Op != token.EQL && v.Op != token.NEQ {
 		return unknown
 	}
 	x, y := w.eval(v.X, s, depth+1), w.eval(v.Y, s, depth+1)
-	if x == unknown || y == unknown {
+	if x == unknown || y == unknown || x == notNil && y == notNil {
 		return unknown
 	}
-	equal := unknown
-	switch {
-	case x == notNil && y == notNil:
-		return unknown
-	case x == y:
+	equal := isFalse
+	if x == y {
 		equal = isTrue
-	default:
-		equal = isFalse
 	}
 	if v.Op == token.NEQ {
 		return equal.not()
@@ -243,16 +198,29 @@ func (w *holder) evalBinary(v *ssa.BinOp, s *state, depth int) known {
 // constructors of errors.
 func (w *holder) evalCall(v *ssa.Call, s *state, depth int) known {
 	fn := v.Call.StaticCallee()
-	if fn == nil || fn.Pkg == nil {
+	if fn == nil {
 		return unknown
 	}
-	switch fn.Pkg.Pkg.Path() + "." + fn.Name() {
+	name := fn.Name()
+	if fn.Pkg != nil {
+		name = fn.Pkg.Pkg.Path() + "." + name
+	}
+	switch name {
 	case "errors.Is", "errors.As":
 		if len(v.Call.Args) == 2 && w.eval(v.Call.Args[0], s, depth+1) == isNil {
 			return isFalse
 		}
+		return unknown
 	case "errors.New", "fmt.Errorf":
 		return notNil
+	}
+	// What wraps an error makes none of nil.
+	if isError(v.Type()) {
+		for _, a := range v.Call.Args {
+			if isError(a.Type()) && w.eval(a, s, depth+1) == isNil {
+				return isNil
+			}
+		}
 	}
 	return unknown
 }

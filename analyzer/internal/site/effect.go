@@ -24,15 +24,20 @@ const (
 func (w *holder) effectOf(call ssa.CallInstruction) effect {
 	e := w.direct(call)
 	common := call.Common()
-	if fn := w.nested(common.Value); fn != nil {
+	for _, fn := range w.nested(common.Value) {
 		e |= w.body(fn)
 	}
+	if w.carry[common.Value] && !common.IsInvoke() {
+		e |= freesIt // a function that somebody made of the connection
+	}
 	for _, a := range common.Args {
-		if fn := w.nested(a); fn != nil {
+		nested := w.nested(a)
+		for _, fn := range nested {
 			// Most callees call what they are given. Those that keep it for later
 			// free the lock later, which is out of sight.
 			e |= w.body(fn) &^ (closesIt | closesLast)
-		} else if w.freesValue(a) {
+		}
+		if len(nested) == 0 && w.freesValue(a) {
 			e |= freesIt
 		}
 	}
@@ -98,17 +103,18 @@ func (w *holder) handsUnlock(call ssa.CallInstruction) bool {
 	return false
 }
 
-// nested returns the closure within the function that a value is, or nil.
-func (w *holder) nested(v ssa.Value) *ssa.Function {
+// nested returns the closures within the function that a value may be.
+func (w *holder) nested(v ssa.Value) []*ssa.Function {
 	if _, ok := v.Type().Underlying().(*types.Signature); !ok {
 		return nil
 	}
+	var out []*ssa.Function
 	for _, l := range w.prog.Trace(v, "", nil) {
 		if fn := w.prog.Written(l.Value); fn != nil && fn.Parent() != nil && lexically(fn, w.fn) && fn != w.fn {
-			return fn
+			out = append(out, fn)
 		}
 	}
-	return nil
+	return out
 }
 
 // freesValue reports whether a function value, such as a method bound to its

@@ -10,7 +10,7 @@ import (
 // libraries' ways to the same session by another name, and what the summaries
 // of packages say.
 func (f *finder) extern(c *flow.Call, result int, path flow.Path) ([]flow.Ref, bool) {
-	if result == 0 && (path == "" || embeds[path]) {
+	if result == 0 && (path == "" || embedding[path]) {
 		if i, ok := sameSession(c); ok {
 			return []flow.Ref{{Operand: i}}, true
 		}
@@ -35,8 +35,8 @@ func (f *finder) extern(c *flow.Call, result int, path flow.Path) ([]flow.Ref, b
 	return out, len(out) > 0
 }
 
-// embeds are the handles that sqlx and bun embed in theirs.
-var embeds = map[flow.Path]bool{"DB": true, "Conn": true, "Tx": true}
+// embedding are the handles that sqlx and bun embed in theirs.
+var embedding = map[flow.Path]bool{"DB": true, "Conn": true, "Tx": true}
 
 // sameSession reports whether a call of a library only gives one of its
 // operands another name or type, and which.
@@ -74,8 +74,12 @@ func sameSession(c *flow.Call) (operand int, ok bool) {
 	return 0, false
 }
 
-// externString returns the values of another package's string variable.
+// externString returns the values of a string variable that the package does
+// not set: another package's, or one that a file is embedded in.
 func (f *finder) externString(v *types.Var) []flow.Text {
+	if text, ok := f.embeds.vars[v]; ok {
+		return []flow.Text{{S: text}}
+	}
 	if len(f.summaries) == 0 || v.Pkg() == nil {
 		return nil
 	}

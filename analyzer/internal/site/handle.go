@@ -19,6 +19,13 @@ func (f *finder) handlesOf(v ssa.Value, path flow.Path, frame *flow.Frame, depth
 		if c, ok := l.Value.(*ssa.Const); ok && c.Value == nil {
 			continue // nil runs nothing
 		}
+		if c := f.handedBy(l); c != nil && c.Method.Name() == "Raw" && c.Recv != nil {
+			out = append(out, f.from(c, c.Recv, depth)...) // the driver's side of a connection
+			continue
+		}
+		if embedding[l.Path] && isHandle((flow.Leaf{Value: l.Value, Result: l.Result}).Type()) {
+			l.Path = "" // sqlx's and bun's own types have the handle in them
+		}
 		h := f.handle(l, static, depth)
 		h.Origin = l
 		if h.open {
@@ -198,7 +205,7 @@ func (f *finder) expand(l flow.Leaf) []flow.Leaf {
 		return nil
 	}
 	var out []flow.Leaf
-	for _, e := range f.prog.Callers(param.Parent()) {
+	for _, e := range f.prog.Users(param.Parent()) {
 		out = append(out, f.prog.Trace(e.Args[i], l.Path, e.Frame)...)
 	}
 	return out
@@ -231,66 +238,16 @@ func (f *finder) stored(l flow.Leaf, depth int) []Handle {
 			out = append(out, more...)
 			continue
 		}
+		if h.open && typeOf(e.Type()).role == chainRole {
+			// A constructor's parameter: its callers know.
+			h.begun, h.Kind = nil, kindOf(f.expanded(e, depth, func(h Handle) []Handle { return []Handle{h} }))
+		}
 		out = append(out, h)
 	}
 	if kindOf(out) == Unknown {
 		return nil
 	}
 	return out
-}
-
-// chain tells what a *gorm.DB is: its type does not.
-func (f *finder) chain(h *Handle, l flow.Leaf, depth int) {
-	switch v := l.Value.(type) {
-	case *ssa.Call:
-		c := f.prog.Resolve(v, l.Frame)
-		if c.Method == nil {
-			return
-		}
-		switch c.Method.Name() {
-		case "Begin":
-			h.Kind = Tx
-			h.begun = f.base(f.from(c, c.Recv, depth))
-			h.Base = kindOf(h.begun)
-		case "Open":
-			h.Kind = Pool
-			if f.single(l, depth) || f.dedicated(l) {
-				h.Kind = Single
-			}
-		}
-		return
-	case *ssa.Parameter:
-		if c := f.handedBy(l); c != nil {
-			switch c.Method.Name() {
-			case "Transaction":
-				h.Kind = Tx
-				h.begun = f.base(f.from(c, c.Recv, depth))
-				// A transaction is begun on a pool, unless it is known to be one
-				// within another, or on a connection.
-				if h.Base = kindOf(h.begun); h.Base == Unknown {
-					h.begun, h.Base = []Handle{{Kind: Pool}}, Pool
-				}
-			case "Connection":
-				h.Kind, h.Base = Conn, Pool
-			}
-			return
-		}
-	}
-	h.open = h.Kind == Unknown && l.Param() != nil
-}
-
-// handedBy returns the call of a library that a closure was handed to, if the
-// leaf is that closure's handle parameter and there is one such call.
-func (f *finder) handedBy(l flow.Leaf) *flow.Call {
-	param := l.Param()
-	if param == nil || l.Path != "" {
-		return nil
-	}
-	handed := f.prog.Handed(param.Parent())
-	if len(handed) != 1 || len(f.prog.Callers(param.Parent())) != 0 {
-		return nil
-	}
-	return handed[0].Call
 }
 
 func paramIndex(v *ssa.Parameter) int {

@@ -37,10 +37,13 @@ type holder struct {
 
 	carry   map[ssa.Value]bool
 	closure map[*ssa.Function]effect
+	effects map[ssa.CallInstruction]effect // of the function's own calls
 	atoms   map[ssa.Value]bool
 	errs    map[ssa.Value]bool
 	cells   map[ssa.Value]bool
 	trues   map[ssa.Value]bool
+	others  map[ssa.Value]bool // results with the answer in them
+	stowed  bool               // the connection is put into a struct or a list
 	unsent  bool
 	losses  map[Loss]token.Pos
 }
@@ -179,6 +182,7 @@ func (f *finder) hold(s *Site, conn ssa.Value, fn *ssa.Function) *Held {
 		conn:    conn,
 		lock:    s,
 		closure: map[*ssa.Function]effect{},
+		effects: map[ssa.CallInstruction]effect{},
 		losses:  map[Loss]token.Pos{},
 	}
 	w.carriers()
@@ -188,8 +192,8 @@ func (f *finder) hold(s *Site, conn ssa.Value, fn *ssa.Function) *Held {
 	}
 	for _, loss := range []Loss{NeverFreed, ClosedFirst, PanicSkips} {
 		at, ok := w.losses[loss]
-		if !ok {
-			continue
+		if !ok || loss == PanicSkips && f.prog.InTest(s.Pos) {
+			continue // a test that panics is over, and so is its database
 		}
 		if loss == NeverFreed && w.unsent {
 			loss = NeverSent

@@ -49,40 +49,27 @@ func SameHandle(a, b *Site) bool {
 }
 
 // Gates reports whether the answer of a try-lock decides on work that follows:
-// a branch on it leaves the function on one side, and goes on to call
-// something on the other.
+// where it is true, something is done for which a lock could be wanted.
 func (s *Site) Gates() bool {
+	w := &holder{lock: s, cells: map[ssa.Value]bool{}}
+	for _, cell := range s.Answer.Cells {
+		w.cells[cell] = true
+	}
 	for _, cell := range s.Answer.Cells {
 		alloc, ok := cell.(*ssa.Alloc)
 		if !ok {
 			continue
 		}
 		for _, b := range alloc.Parent().Blocks {
-			if cond, ok := b.Instrs[len(b.Instrs)-1].(*ssa.If); ok && dependsOn(cond.Cond, alloc, 0) {
-				if works(b.Succs[0]) || works(b.Succs[1]) {
-					return true
-				}
+			cond, ok := b.Instrs[len(b.Instrs)-1].(*ssa.If)
+			if !ok || !w.dependsOnAnswer(cond.Cond, 0) {
+				continue
 			}
-		}
-	}
-	return false
-}
-
-// dependsOn reports whether a condition looks at a variable.
-func dependsOn(v ssa.Value, alloc *ssa.Alloc, depth int) bool {
-	if depth > 6 {
-		return false
-	}
-	switch v := v.(type) {
-	case *ssa.UnOp:
-		return v.X == alloc || dependsOn(v.X, alloc, depth+1)
-	case *ssa.BinOp:
-		return dependsOn(v.X, alloc, depth+1) || dependsOn(v.Y, alloc, depth+1)
-	case *ssa.FieldAddr:
-		return v.X == alloc
-	case *ssa.Phi:
-		for _, e := range v.Edges {
-			if dependsOn(e, alloc, depth+1) {
+			k := w.eval(cond.Cond, &state{acquired: true}, 0)
+			if s.Lock.Negated {
+				k = k.not()
+			}
+			if k != isFalse && works(b.Succs[0]) || k != isTrue && works(b.Succs[1]) {
 				return true
 			}
 		}

@@ -95,6 +95,9 @@ func (f *finder) opsOf(c *flow.Call) []pending {
 	if c.Method == nil || c.Fn != nil {
 		return nil
 	}
+	if c.Recv == nil && c.Method.Name() == "ReleaseConn" && len(c.Args) == 2 && libraries[unversioned(c.Method.Pkg().Path())] {
+		return []pending{{giveBack, operand{c.Args[1], "", c.Frame}}} // stdlib's
+	}
 	sum := f.summaryOf(c.Method)
 	if sum == nil {
 		return nil

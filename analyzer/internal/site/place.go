@@ -2,6 +2,7 @@ package site
 
 import (
 	"go/ast"
+	"go/token"
 	"go/types"
 	"strings"
 
@@ -38,37 +39,65 @@ func (f *finder) place(s *Site, was view, level int) {
 			s.Helper = common.Method.Name()
 		}
 	}
-	s.Name = f.nameAt(s, was, level)
+	if e := f.handleAt(s, was, level); e != nil {
+		s.Name, s.NameType = spelled(e), f.pass.TypesInfo.TypeOf(e)
+	}
 	s.Behind = was.behind && s.Helper != "" && was.param >= 0
 }
 
 func (f *finder) line(n ast.Node) int { return f.pass.Fset.Position(n.Pos()).Line }
 
-// nameAt returns the handle as the source spells it at the site, or "".
-func (f *finder) nameAt(s *Site, was view, level int) string {
+// handleAt returns the handle's expression at the site, or nil.
+func (f *finder) handleAt(s *Site, was view, level int) ast.Expr {
 	if s.Call == nil {
-		return ""
+		return nil
 	}
 	param := was.param
 	if level == 0 && s.run.helper == nil {
-		return spelled(root(s.run, s.Call))
+		return root(s.run, s.Call)
 	}
 	if param < 0 {
-		return was.name
+		if f.visible(was.expr, s.Pos) {
+			return was.expr
+		}
+		return nil
 	}
 	if hasReceiver(s.Instr) {
 		if param == 0 {
 			if sel, ok := ast.Unparen(s.Call.Fun).(*ast.SelectorExpr); ok {
-				return spelled(sel.X)
+				return sel.X
 			}
-			return ""
+			return nil
 		}
 		param--
 	}
 	if param >= len(s.Call.Args) {
-		return ""
+		return nil
 	}
-	return spelled(s.Call.Args[param])
+	return s.Call.Args[param]
+}
+
+// visible reports whether an expression of a helper means something at pos: it
+// begins with a variable that is declared there.
+func (f *finder) visible(e ast.Expr, pos token.Pos) bool {
+	for {
+		switch x := e.(type) {
+		case *ast.Ident:
+			obj := f.pass.TypesInfo.ObjectOf(x)
+			if obj == nil || obj.Parent() == nil {
+				return false
+			}
+			return obj.Parent() == f.pass.Pkg.Scope() || obj.Parent().Contains(pos) && obj.Pos() < pos
+		case *ast.SelectorExpr:
+			e = x.X
+		case *ast.ParenExpr:
+			e = x.X
+		case *ast.StarExpr:
+			e = x.X
+		default:
+			return false
+		}
+	}
 }
 
 func hasReceiver(instr ssa.CallInstruction) bool {

@@ -9,20 +9,22 @@ import (
 
 	"golang.org/x/tools/go/analysis"
 
+	"github.com/pgadvisory/pgadvisory/analyzer/internal/flow"
 	"github.com/pgadvisory/pgadvisory/analyzer/internal/sqltext"
 )
 
 // scan looks at the package's literals, and collects its ignore comments. It
 // reports whether something in the package has to do with locks.
-func scan(pass *analysis.Pass, res *Result) bool {
-	matters := false
+func scan(pass *analysis.Pass, res *Result, embedded *embeds) bool {
+	matters, pgx := false, importsPgx(pass.Pkg)
 	for _, file := range pass.Files {
 		res.Directives = append(res.Directives, directivesOf(pass, file)...)
+		embedded.scan(pass, file)
 		if !matters {
-			matters = scanFile(file, importsPgx(pass.Pkg))
+			matters = scanFile(pass, file, pgx)
 		}
 	}
-	return matters
+	return matters || embedded.any
 }
 
 // importsPgx reports whether a package imports pgx, whose pools have a size in
@@ -36,7 +38,7 @@ func importsPgx(pkg *types.Package) bool {
 	return false
 }
 
-func scanFile(file *ast.File, pgx bool) bool {
+func scanFile(pass *analysis.Pass, file *ast.File, pgx bool) bool {
 	found, raw, bad := false, false, false
 	ast.Inspect(file, func(n ast.Node) bool {
 		if found {
@@ -47,6 +49,8 @@ func scanFile(file *ast.File, pgx bool) bool {
 			return false
 		case *ast.BasicLit:
 			found = n.Kind == token.STRING && mentioned(n.Value)
+		case *ast.CallExpr:
+			found = runsParameter(pass, n)
 		case *ast.SelectorExpr:
 			switch n.Sel.Name {
 			case "SetMaxOpenConns":
@@ -64,6 +68,31 @@ func scanFile(file *ast.File, pgx bool) bool {
 		return true
 	})
 	return found
+}
+
+// runsParameter reports whether a call hands a parameter or variable to a
+// library as SQL: the function around it may be a helper that runs what other
+// packages hand in.
+func runsParameter(pass *analysis.Pass, call *ast.CallExpr) bool {
+	sel, ok := call.Fun.(*ast.SelectorExpr)
+	if !ok || forms[sel.Sel.Name] == noForm && sel.Sel.Name != "Raw" {
+		return false
+	}
+	for _, arg := range call.Args {
+		id, ok := arg.(*ast.Ident)
+		if !ok {
+			continue
+		}
+		v, ok := pass.TypesInfo.Uses[id].(*types.Var)
+		if !ok || v.IsField() || v.Parent() == pass.Pkg.Scope() || !flow.IsString(v.Type()) {
+			continue
+		}
+		switch typeOf(pass.TypesInfo.TypeOf(sel.X)).role {
+		case poolRole, connRole, txRole, chainRole:
+			return true
+		}
+	}
+	return false
 }
 
 // mentioned is [sqltext.Mentions] for a literal as it is written.

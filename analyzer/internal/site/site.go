@@ -8,6 +8,7 @@ package site
 import (
 	"go/ast"
 	"go/token"
+	"go/types"
 	"reflect"
 
 	"golang.org/x/tools/go/analysis"
@@ -58,6 +59,10 @@ type Site struct {
 	Handles []Handle
 	Name    string // of the handle, as the source spells it; "" if it does not
 	Behind  bool   // Name is that of a value which has the handle in it
+
+	// NameType is the type of the expression that Name spells, or nil if it is
+	// not known. It may be there without a Name.
+	NameType types.Type
 
 	// Helper is the function that runs the SQL for Instr, or nil.
 	Helper string
@@ -154,6 +159,14 @@ type Answer struct {
 
 	// Cells are the variables that it is scanned into.
 	Cells []ssa.Value
+
+	// Counted reports that the rows are counted. Unless a row is there only if
+	// the lock was taken, that is not to look at the answer.
+	Counted bool
+
+	// Others are results of calls and variables that the answer may be in, in
+	// some form.
+	Others []ssa.Value
 
 	// Errs are the errors that tell that the statement failed.
 	Errs []ssa.Value

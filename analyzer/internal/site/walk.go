@@ -1,59 +1,19 @@
 package site
 
 import (
-	"fmt"
+	"go/ast"
 	"go/token"
-	"sort"
-	"strings"
 
 	"golang.org/x/tools/go/ssa"
 )
 
-// A state is what one path through the function has come to.
-type state struct {
-	acquired bool      // the lock was taken on this path
-	held     bool      // and nothing freed it
-	closed   bool      // the connection went back to its pool meanwhile
-	risky    token.Pos // a call that may panic while no defer would free the lock
-	defers   []*ssa.Defer
-	env      map[ssa.Value]known
-}
-
-func (s *state) clone() *state {
-	c := *s
-	c.defers = s.defers[:len(s.defers):len(s.defers)]
-	c.env = make(map[ssa.Value]known, len(s.env))
-	for v, k := range s.env {
-		c.env[v] = k
-	}
-	return &c
-}
-
-func (s *state) set(v ssa.Value, k known) {
-	if k == unknown {
-		delete(s.env, v)
-		return
-	}
-	s.env[v] = k
-}
-
-// key tells states apart.
-func (s *state) key(b *ssa.BasicBlock) string {
-	var env []string
-	for v, k := range s.env {
-		env = append(env, fmt.Sprintf("%p=%d", v, k))
-	}
-	sort.Strings(env)
-	var defers strings.Builder
-	for _, d := range s.defers {
-		fmt.Fprintf(&defers, "%p,", d)
-	}
-	return fmt.Sprintf("%d %t%t%t%t %s %s", b.Index, s.acquired, s.held, s.closed, s.risky != token.NoPos, defers.String(), strings.Join(env, " "))
-}
-
-// maxStates bounds the states of one function. A function that needs more is
-// not judged.
+// maxStates bounds the states of one lock in a function. A lock that needs more
+// is not judged.
 const maxStates = 4000
+
+// maxWork bounds what the locks of one function may cost together, in states
+// and in what each has to remember. Those after it are not judged.
+const maxWork = 100_000
 
 // walk follows every path that the function can take with the lock held. It
 // reports false if there are too many.
@@ -71,11 +31,12 @@ func (w *holder) walk() bool {
 	for len(work) > 0 {
 		at := work[len(work)-1]
 		work = work[:len(work)-1]
+		w.worked[w.fn] += at.s.cost()
 		key := at.s.key(at.b)
 		if seen[key] {
 			continue
 		}
-		if len(seen) >= maxStates {
+		if len(seen) >= maxStates || w.worked[w.fn] >= maxWork {
 			return false
 		}
 		seen[key] = true
@@ -89,8 +50,12 @@ func (w *holder) walk() bool {
 				if i == 1 {
 					want = isFalse
 				}
-				if k := w.eval(cond.Cond, s, 0); k != unknown && k != want {
+				k := w.eval(cond.Cond, s, 0)
+				if k != unknown && k != want {
 					continue
+				}
+				if k == unknown && s.held && w.dependsOnAnswer(cond.Cond, 0) {
+					return false // the answer is looked at in a way of its own
 				}
 				w.assume(cond.Cond, want, s, 0)
 			}
@@ -133,6 +98,9 @@ func (w *holder) block(b *ssa.BasicBlock, s *state) bool {
 				delete(s.env, v)
 			}
 			if v == w.conn && s.held {
+				if w.stowed {
+					return false // all of them are freed later, or none
+				}
 				w.lose(NeverFreed, w.lock.Pos) // the loop pins the next one
 				return false
 			}
@@ -151,7 +119,7 @@ func (w *holder) block(b *ssa.BasicBlock, s *state) bool {
 		case *ssa.Defer:
 			w.push(instr, s)
 		case *ssa.Go:
-			if w.effectOf(instr)&freesIt != 0 {
+			if w.effect(instr)&freesIt != 0 {
 				s.held = false
 			}
 		case *ssa.Call:
@@ -163,7 +131,7 @@ func (w *holder) block(b *ssa.BasicBlock, s *state) bool {
 			w.unwind(s)
 		case *ssa.Return:
 			if s.held && !w.returned(instr) {
-				w.lose(NeverFreed, instr.Pos())
+				w.lose(NeverFreed, exit(instr))
 			}
 			return false
 		case *ssa.Panic:
@@ -177,6 +145,23 @@ func (w *holder) block(b *ssa.BasicBlock, s *state) bool {
 	return true
 }
 
+// exit returns where a function is left: at the end of its body, if the return
+// is not written.
+func exit(ret *ssa.Return) token.Pos {
+	if ret.Pos().IsValid() {
+		return ret.Pos()
+	}
+	switch syntax := ret.Parent().Syntax().(type) {
+	case *ast.FuncDecl:
+		return syntax.Body.Rbrace
+	case *ast.FuncLit:
+		return syntax.Body.Rbrace
+	case *ast.RangeStmt: // over a function
+		return syntax.Body.Rbrace
+	}
+	return token.NoPos
+}
+
 func (w *holder) push(d *ssa.Defer, s *state) {
 	for _, have := range s.defers {
 		if have == d {
@@ -188,7 +173,7 @@ func (w *holder) push(d *ssa.Defer, s *state) {
 
 // call applies what a call does.
 func (w *holder) call(call *ssa.Call, s *state) {
-	e := w.effectOf(call)
+	e := w.effect(call)
 	switch {
 	case e&takesIt != 0:
 		if e&freesIt == 0 { // else it takes and frees it
@@ -201,17 +186,15 @@ func (w *holder) call(call *ssa.Call, s *state) {
 		if e&closesIt != 0 && e&closesLast == 0 && s.held {
 			w.lose(ClosedFirst, call.Pos())
 		}
-		if s.held && !s.closed && s.risky != token.NoPos {
+		if s.held && s.closed == token.NoPos && s.risky != token.NoPos {
 			w.lose(PanicSkips, s.risky)
 		}
-		if !s.closed {
-			s.held = false
-		} else if s.held {
-			w.lose(ClosedFirst, call.Pos())
-			s.held = false
+		if s.held && s.closed != token.NoPos {
+			w.lose(ClosedFirst, s.closed)
 		}
-	case e&closesIt != 0:
-		s.closed = s.closed || s.held
+		s.held = false
+	case e&closesIt != 0 && s.held && s.closed == token.NoPos:
+		s.closed = call.Pos()
 	}
 	if e == 0 && s.held && s.risky == token.NoPos && mayPanic(call) && !w.deferred(s) {
 		s.risky = call.Pos()
@@ -221,10 +204,20 @@ func (w *holder) call(call *ssa.Call, s *state) {
 	}
 }
 
+// effect is effectOf for a call in the function, which many paths come to.
+func (w *holder) effect(call ssa.CallInstruction) effect {
+	e, ok := w.effects[call]
+	if !ok {
+		e = w.effectOf(call)
+		w.effects[call] = e
+	}
+	return e
+}
+
 // deferred reports whether a defer that is registered frees the lock.
 func (w *holder) deferred(s *state) bool {
 	for _, d := range s.defers {
-		if w.effectOf(d)&freesIt != 0 {
+		if w.effect(d)&freesIt != 0 {
 			return true
 		}
 	}
@@ -258,18 +251,18 @@ func (w *holder) written(call *ssa.Call) []ssa.Value {
 func (w *holder) unwind(s *state) {
 	for i := len(s.defers) - 1; i >= 0; i-- {
 		d := s.defers[i]
-		e := w.effectOf(d)
+		e := w.effect(d)
 		switch {
 		case e&freesIt != 0:
 			if e&closesIt != 0 && e&closesLast == 0 && s.held {
 				w.lose(ClosedFirst, d.Pos())
 			}
-			if s.closed && s.held {
-				w.lose(ClosedFirst, d.Pos())
+			if s.held && s.closed != token.NoPos {
+				w.lose(ClosedFirst, s.closed)
 			}
 			s.held = false
-		case e&closesIt != 0:
-			s.closed = s.closed || s.held
+		case e&closesIt != 0 && s.held && s.closed == token.NoPos:
+			s.closed = d.Pos()
 		}
 	}
 	s.defers = nil

@@ -148,3 +148,41 @@ func (s *shop) barriers(ctx context.Context) error {
 	_, err := s.pool.Exec(ctx, "SELECT pg_advisory_xact_lock(2)")
 	return err
 }
+
+func besideBeginFunc(ctx context.Context, s *shop) error {
+	conn, err := s.pool.Acquire(ctx)
+	if err != nil {
+		return err
+	}
+	defer conn.Release()
+	return pgx.BeginFunc(ctx, conn, func(pgx.Tx) error {
+		_, err := conn.Exec(ctx, "SELECT pg_advisory_xact_lock(1)")
+		return err
+	})
+}
+
+func begin(ctx context.Context, conn *sql.Conn) error {
+	_, err := conn.ExecContext(ctx, "BEGIN ISOLATION LEVEL SERIALIZABLE")
+	return err
+}
+
+func begunByHelper(ctx context.Context, s *shop) error {
+	conn, err := s.db.Conn(ctx)
+	if err != nil {
+		return err
+	}
+	defer conn.Close()
+	if err := begin(ctx, conn); err != nil {
+		return err
+	}
+	if err := lockOnConn(ctx, conn); err != nil {
+		return err
+	}
+	_, err = conn.ExecContext(ctx, "COMMIT")
+	return err
+}
+
+func lockOnConn(ctx context.Context, conn *sql.Conn) error {
+	_, err := conn.ExecContext(ctx, "SELECT pg_advisory_xact_lock(1)")
+	return err
+}

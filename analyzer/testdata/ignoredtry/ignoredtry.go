@@ -18,7 +18,7 @@ func byExec(ctx context.Context, tx *sql.Tx) error {
 }
 
 func byRowsAffected(ctx context.Context, tx pgx.Tx) error {
-	tag, err := tx.Exec(ctx, "SELECT pg_try_advisory_xact_lock(1)") // want `ignoredtry`
+	tag, err := tx.Exec(ctx, "SELECT pg_try_advisory_xact_lock(1)") // want `RowsAffected is 1 whatever the answer is; read it with QueryRow and Scan .ignoredtry`
 	if err != nil {
 		return err
 	}
@@ -207,4 +207,27 @@ func status(ctx context.Context, conn *sql.Conn) error {
 		return errTaken
 	}
 	return err
+}
+
+func rowInVariable(ctx context.Context, tx *sql.Tx) error {
+	var row *sql.Row
+	scan := func(dest ...any) error { return row.Scan(dest...) }
+	row = tx.QueryRowContext(ctx, "SELECT pg_try_advisory_xact_lock(1)")
+	var ok bool
+	if err := scan(&ok); err != nil {
+		return err
+	}
+	if !ok {
+		return errTaken
+	}
+	return nil
+}
+
+func rowInLoop(ctx context.Context, tx *sql.Tx, n int) error {
+	var row *sql.Row
+	for range n {
+		row = tx.QueryRowContext(ctx, "SELECT pg_try_advisory_xact_lock(1)") // want `ignoredtry`
+	}
+	var ok bool
+	return row.Scan(&ok)
 }

@@ -695,3 +695,372 @@ func (m *mine) cleanedUp(ctx context.Context, dig func() error) error {
 		return dig()
 	})
 }
+
+// answers in other forms.
+
+type taken struct{ ok bool }
+
+func (t *taken) fill(ctx context.Context, db *sql.DB, dig func() error) error {
+	conn, err := db.Conn(ctx)
+	if err != nil {
+		return err
+	}
+	defer conn.Close()
+	if err := conn.QueryRowContext(ctx, "SELECT pg_try_advisory_lock(1)").Scan(&t.ok); err != nil {
+		return err
+	}
+	if !t.ok {
+		return errBusy
+	}
+	defer free(context.WithoutCancel(ctx), conn, 1)
+	return dig()
+}
+
+func try(ctx context.Context, conn *sql.Conn) (ok bool, err error) {
+	err = conn.QueryRowContext(ctx, "SELECT pg_try_advisory_lock(1)").Scan(&ok)
+	return ok, err
+}
+
+func tried(ctx context.Context, db *sql.DB, dig func() error) error {
+	conn, err := db.Conn(ctx)
+	if err != nil {
+		return err
+	}
+	defer conn.Close()
+	ok, err := try(ctx, conn)
+	if err != nil || !ok {
+		return err
+	}
+	defer free(context.WithoutCancel(ctx), conn, 1)
+	return dig()
+}
+
+func tryStruct(ctx context.Context, conn *sql.Conn) (t taken, err error) {
+	err = conn.QueryRowContext(ctx, "SELECT pg_try_advisory_lock(1)").Scan(&t.ok)
+	return t, err
+}
+
+func triedStruct(ctx context.Context, db *sql.DB, dig func() error) error {
+	conn, err := db.Conn(ctx)
+	if err != nil {
+		return err
+	}
+	defer conn.Close()
+	t, err := tryStruct(ctx, conn)
+	if err != nil || !t.ok {
+		return err
+	}
+	defer free(context.WithoutCancel(ctx), conn, 1)
+	return dig()
+}
+
+func collected(ctx context.Context, pool *pgxpool.Pool, dig func() error) error {
+	conn, err := pool.Acquire(ctx)
+	if err != nil {
+		return err
+	}
+	defer conn.Release()
+	rows, err := conn.Query(ctx, "SELECT pg_try_advisory_lock(1)")
+	if err != nil {
+		return err
+	}
+	ok, err := pgx.CollectOneRow(rows, pgx.RowTo[bool])
+	if err != nil || !ok {
+		return err
+	}
+	defer conn.Exec(ctx, "SELECT pg_advisory_unlock(1)")
+	return dig()
+}
+
+func sqlServer(ctx context.Context, db *sql.DB, dig func() error) error {
+	conn, err := db.Conn(ctx)
+	if err != nil {
+		return err
+	}
+	defer conn.Close()
+	var status int
+	const text = "DECLARE @r int; EXEC @r = sp_getapplock @Resource = 'x', @LockMode = 'Exclusive', @LockOwner = 'Session'; SELECT @r"
+	if err := conn.QueryRowContext(ctx, text).Scan(&status); err != nil {
+		return err
+	}
+	if status < 0 {
+		return errBusy
+	}
+	defer conn.ExecContext(ctx, "EXEC sp_releaseapplock @Resource = 'x', @LockOwner = 'Session'")
+	return dig()
+}
+
+func mysqlNull(ctx context.Context, db *sql.DB, dig func() error) error {
+	conn, err := db.Conn(ctx)
+	if err != nil {
+		return err
+	}
+	defer conn.Close()
+	var got sql.NullInt64
+	if err := conn.QueryRowContext(ctx, "SELECT GET_LOCK('dig', 5)").Scan(&got); err != nil {
+		return err
+	}
+	if !(got.Valid && got.Int64 > 0) {
+		return errBusy
+	}
+	defer conn.ExecContext(ctx, "DO RELEASE_LOCK('dig')")
+	return dig()
+}
+
+func yes(ok bool) bool { return ok }
+
+func asked(ctx context.Context, db *sql.DB, dig func() error) error {
+	conn, err := db.Conn(ctx)
+	if err != nil {
+		return err
+	}
+	defer conn.Close()
+	var ok bool
+	if err := conn.QueryRowContext(ctx, "SELECT pg_try_advisory_lock(1)").Scan(&ok); err != nil {
+		return err
+	}
+	if !yes(ok) {
+		return errBusy
+	}
+	defer free(context.WithoutCancel(ctx), conn, 1)
+	return dig()
+}
+
+func countedRows(ctx context.Context, db *sql.DB, dig func() error) error {
+	conn, err := db.Conn(ctx)
+	if err != nil {
+		return err
+	}
+	defer conn.Close()
+	res, err := conn.ExecContext(ctx, "SELECT FROM pg_try_advisory_lock(1) AS got WHERE got")
+	if err != nil {
+		return err
+	}
+	n, err := res.RowsAffected()
+	if err != nil {
+		return err
+	}
+	if n == 0 {
+		return errBusy
+	}
+	defer free(context.WithoutCancel(ctx), conn, 1)
+	return dig()
+}
+
+func throughRaw(ctx context.Context, db *sql.DB, dig func() error) error {
+	conn, err := db.Conn(ctx)
+	if err != nil {
+		return err
+	}
+	defer conn.Close()
+	if err := conn.Raw(func(c any) error {
+		_, err := c.(*stdlib.Conn).Conn().Exec(ctx, "SELECT pg_advisory_lock(1)")
+		return err
+	}); err != nil {
+		return err
+	}
+	defer conn.Raw(func(c any) error {
+		_, err := c.(*stdlib.Conn).Conn().Exec(context.WithoutCancel(ctx), "SELECT pg_advisory_unlock(1)")
+		return err
+	})
+	return dig()
+}
+
+func elector(ctx context.Context, pool *pgxpool.Pool, lead func(context.Context) error) error {
+	for {
+		conn, err := pool.Acquire(ctx)
+		if err != nil {
+			return err
+		}
+		var ok bool
+		if err := conn.QueryRow(ctx, "SELECT pg_try_advisory_lock(1)").Scan(&ok); err != nil || !ok {
+			conn.Release()
+			if err != nil {
+				return err
+			}
+			time.Sleep(time.Second)
+			continue
+		}
+		err = leads(ctx, conn, lead)
+		conn.Release()
+		if err != nil {
+			return err
+		}
+	}
+}
+
+func leads(ctx context.Context, conn *pgxpool.Conn, lead func(context.Context) error) error {
+	defer conn.Exec(context.WithoutCancel(ctx), "SELECT pg_advisory_unlock(1)")
+	return lead(ctx)
+}
+
+type lockHolder struct {
+	pool *pgxpool.Pool
+	conn *pgxpool.Conn
+}
+
+func (h *lockHolder) acquire(ctx context.Context) error {
+	conn, err := h.pool.Acquire(ctx)
+	if err != nil {
+		return err
+	}
+	var ok bool
+	err = conn.QueryRow(ctx, "SELECT pg_try_advisory_lock(1)").Scan(&ok)
+	if err != nil {
+		conn.Release()
+		return err
+	}
+	if !ok {
+		conn.Release()
+		return errBusy
+	}
+	h.conn = conn
+	return nil
+}
+
+// more ways to free it elsewhere.
+
+func lockKey(ctx context.Context, conn *sql.Conn) (unlock func(), err error) {
+	if _, err := conn.ExecContext(ctx, "SELECT pg_advisory_lock(1)"); err != nil {
+		return nil, err
+	}
+	return func() { conn.ExecContext(context.WithoutCancel(ctx), "SELECT pg_advisory_unlock(1)") }, nil
+}
+
+func usesUnlocker(ctx context.Context, db *sql.DB, dig func() error) error {
+	conn, err := db.Conn(ctx)
+	if err != nil {
+		return err
+	}
+	defer conn.Close()
+	unlock, err := lockKey(ctx, conn)
+	if err != nil {
+		return err
+	}
+	defer unlock()
+	return dig()
+}
+
+func laterCleanup(ctx context.Context, db *sql.DB, dig func() error) error {
+	conn, err := db.Conn(ctx)
+	if err != nil {
+		return err
+	}
+	defer conn.Close()
+	cleanup := func() {}
+	defer func() { cleanup() }()
+	if _, err := conn.ExecContext(ctx, "SELECT pg_advisory_lock(1)"); err != nil {
+		return err
+	}
+	cleanup = func() {
+		conn.ExecContext(context.WithoutCancel(ctx), "SELECT pg_advisory_unlock(1)")
+	}
+	return dig()
+}
+
+type connKey struct{}
+
+func inContext(ctx context.Context, db *sql.DB, dig func(context.Context) error) error {
+	conn, err := db.Conn(ctx)
+	if err != nil {
+		return err
+	}
+	defer conn.Close()
+	if _, err := conn.ExecContext(ctx, "SELECT pg_advisory_lock(1)"); err != nil {
+		return err
+	}
+	return dig(context.WithValue(ctx, connKey{}, conn))
+}
+
+func many(ctx context.Context, db *sql.DB, keys []int64, dig func() error) error {
+	var conns []*sql.Conn
+	defer func() {
+		for _, conn := range conns {
+			conn.ExecContext(context.WithoutCancel(ctx), "SELECT pg_advisory_unlock_all()")
+			conn.Close()
+		}
+	}()
+	for _, key := range keys {
+		conn, err := db.Conn(ctx)
+		if err != nil {
+			return err
+		}
+		conns = append(conns, conn)
+		if _, err := conn.ExecContext(ctx, "SELECT pg_advisory_lock($1)", key); err != nil {
+			return err
+		}
+	}
+	return dig()
+}
+
+func manyByKey(ctx context.Context, db *sql.DB, keys []int64) (map[int64]*lease, error) {
+	leases := map[int64]*lease{}
+	for _, key := range keys {
+		conn, err := db.Conn(ctx)
+		if err != nil {
+			return leases, err
+		}
+		if _, err := conn.ExecContext(ctx, "SELECT pg_advisory_lock($1)", key); err != nil {
+			return leases, errors.Join(err, conn.Close())
+		}
+		leases[key] = &lease{conn: conn}
+	}
+	return leases, nil
+}
+
+func wrap(err error) error {
+	if err == nil {
+		return nil
+	}
+	return errors.Join(errBusy, err)
+}
+
+func wrapped(ctx context.Context, db *sql.DB, dig func() error) (err error) {
+	conn, err := db.Conn(ctx)
+	if err != nil {
+		return err
+	}
+	defer conn.Close()
+	_, err = conn.ExecContext(ctx, "SELECT pg_advisory_lock(1)")
+	if err = wrap(err); err != nil {
+		return err
+	}
+	if conn == nil {
+		return errBusy
+	}
+	defer free(context.WithoutCancel(ctx), conn, 1)
+	return dig()
+}
+
+func switchedOnError(ctx context.Context, db *sql.DB, dig func() error) error {
+	conn, err := db.Conn(ctx)
+	if err != nil {
+		return err
+	}
+	defer conn.Close()
+	_, err = conn.ExecContext(ctx, "SELECT pg_advisory_lock(1)")
+	switch err {
+	case nil:
+	case context.Canceled:
+		return nil
+	default:
+		return err
+	}
+	defer free(context.WithoutCancel(ctx), conn, 1)
+	return dig()
+}
+
+func inOnce(ctx context.Context, db *sql.DB, dig func() error) error {
+	conn, err := db.Conn(ctx)
+	if err != nil {
+		return err
+	}
+	defer conn.Close()
+	return func() error {
+		if _, err := conn.ExecContext(ctx, "SELECT pg_advisory_lock(1)"); err != nil {
+			return err
+		}
+		defer conn.ExecContext(context.WithoutCancel(ctx), "SELECT pg_advisory_unlock(1)")
+		return dig()
+	}()
+}

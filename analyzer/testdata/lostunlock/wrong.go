@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5/pgxpool"
+	"github.com/jackc/pgx/v5/stdlib"
 )
 
 var errBusy = errors.New("busy")
@@ -20,7 +21,7 @@ func earlyReturn(ctx context.Context, db *sql.DB, dig func() error) error {
 		return err
 	}
 	defer conn.Close()
-	if _, err := conn.ExecContext(ctx, "SELECT pg_advisory_lock(1)"); err != nil { // want `pg_advisory_lock on conn is not freed on the way out at line 27, .* \(lostunlock\)$`
+	if _, err := conn.ExecContext(ctx, "SELECT pg_advisory_lock(1)"); err != nil { // want `pg_advisory_lock on conn is not freed on the way out at line \d+, .* \(lostunlock\)$`
 		return err
 	}
 	if err := dig(); err != nil {
@@ -79,7 +80,7 @@ func wrongOrder(ctx context.Context, db *sql.DB, dig func() error) error {
 	if err != nil {
 		return err
 	}
-	if _, err := conn.ExecContext(ctx, "SELECT pg_advisory_lock(1)"); err != nil { // want `is given back \(line 85\) before the unlock is run.*lostunlock`
+	if _, err := conn.ExecContext(ctx, "SELECT pg_advisory_lock(1)"); err != nil { // want `is given back \(line \d+\) before the unlock is run.*lostunlock`
 		return errors.Join(err, conn.Close())
 	}
 	defer conn.ExecContext(ctx, "SELECT pg_advisory_unlock(1)")
@@ -108,7 +109,7 @@ func notDeferred(ctx context.Context, db *sql.DB, dig func() error) error {
 		return err
 	}
 	defer conn.Close()
-	if _, err := conn.ExecContext(ctx, "SELECT pg_advisory_lock(1)"); err != nil { // want `is freed, but not by a defer: a panic in between \(line 114\).*lostunlock`
+	if _, err := conn.ExecContext(ctx, "SELECT pg_advisory_lock(1)"); err != nil { // want `is freed, but not by a defer: a panic in between \(line \d+\).*lostunlock`
 		return err
 	}
 	workErr := dig()
@@ -343,4 +344,49 @@ func (m *mine) lent(ctx context.Context, dig func() error) error {
 		}
 		return dig()
 	})
+}
+
+func triedAndLost(ctx context.Context, db *sql.DB, dig func() error) error {
+	conn, err := db.Conn(ctx)
+	if err != nil {
+		return err
+	}
+	defer conn.Close()
+	ok, err := try(ctx, conn) // want `pg_try_advisory_lock, run by try, on conn is not freed.*lostunlock`
+	if err != nil || !ok {
+		return err
+	}
+	return dig()
+}
+
+func sqlServerLost(ctx context.Context, db *sql.DB, dig func() error) error {
+	conn, err := db.Conn(ctx)
+	if err != nil {
+		return err
+	}
+	defer conn.Close()
+	var status int
+	const text = "DECLARE @r int; EXEC @r = sp_getapplock @Resource = 'x', @LockMode = 'Exclusive', @LockOwner = 'Session'; SELECT @r"
+	if err := conn.QueryRowContext(ctx, text).Scan(&status); err != nil { // want `lostunlock`
+		return err
+	}
+	if status < 0 {
+		return errBusy
+	}
+	return dig()
+}
+
+func lostInRaw(ctx context.Context, db *sql.DB, dig func() error) error {
+	conn, err := db.Conn(ctx)
+	if err != nil {
+		return err
+	}
+	defer conn.Close()
+	if err := conn.Raw(func(c any) error {
+		_, err := c.(*stdlib.Conn).Conn().Exec(ctx, "SELECT pg_advisory_lock(1)") // want `lostunlock`
+		return err
+	}); err != nil {
+		return err
+	}
+	return dig()
 }

@@ -156,9 +156,9 @@ func hooks(cfg *pgxpool.Config) {
 		_, err := conn.Exec(ctx, "SELECT pg_advisory_lock_shared(5)")
 		return err
 	}
-	cfg.PrepareConn = func(ctx context.Context, conn *pgx.Conn) (bool, error) {
+	cfg.BeforeAcquire = func(ctx context.Context, conn *pgx.Conn) bool {
 		_, err := conn.Exec(ctx, "SELECT pg_advisory_lock_shared(6)")
-		return err == nil, err
+		return err == nil
 	}
 	cfg.AfterRelease = func(conn *pgx.Conn) bool {
 		_, err := conn.Exec(context.Background(), "SELECT pg_advisory_unlock_all()")

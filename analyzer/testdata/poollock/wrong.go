@@ -206,7 +206,7 @@ func (o *orchard) callsExec(ctx context.Context) error {
 	if err := o.exec(ctx, "SELECT 1"); err != nil {
 		return err
 	}
-	return o.exec(ctx, "SELECT pg_advisory_lock($1)", 4) // want `run by exec, on the pool o.db .*poollock`
+	return o.exec(ctx, "SELECT pg_advisory_lock($1)", 4) // want `run by exec, on a pool .*poollock`
 }
 
 // an interface that only ever holds a pool.
@@ -265,4 +265,33 @@ func multiline(ctx context.Context, pool *pgxpool.Pool) (ok bool, err error) {
 		QueryRow(ctx, "SELECT pg_try_advisory_lock(1)"). // want `poollock`
 		Scan(&ok)
 	return ok, err
+}
+
+func replaced(ctx context.Context, db *sql.DB, table string) error {
+	const template = "SELECT pg_FN('TABLE'::regclass::oid::bigint)"
+	text := strings.ReplaceAll(template, "FN", "advisory_lock")
+	text = strings.NewReplacer("TABLE", table).Replace(text)
+	_, err := db.ExecContext(ctx, strings.TrimSpace(text)) // want `poollock`
+	return err
+}
+
+func quoted(ctx context.Context, db *sql.DB, name string) error {
+	_, err := db.ExecContext(ctx, fmt.Sprintf("SELECT %[2]q.%[1]s(%[3]d)", "pg_advisory_lock", "pg_catalog", harvestKey)) // want `poollock`
+	return err
+}
+
+func printed(ctx context.Context, db *sql.DB) error {
+	_, err := db.ExecContext(ctx, fmt.Sprint("SELECT ", "pg_advisory_lock", "(", harvestKey, ")")) // want `poollock`
+	return err
+}
+
+func throughPointer(ctx context.Context, db *sql.DB) error {
+	p := &db
+	q := &p
+	return onPointer(ctx, *q)
+}
+
+func onPointer(ctx context.Context, p **sql.DB) error {
+	_, err := (*p).ExecContext(ctx, "SELECT pg_advisory_lock(1)") // want `poollock`
+	return err
 }

@@ -9,7 +9,7 @@ import (
 	"github.com/pgadvisory/pgadvisory/analyzer/internal/site"
 )
 
-const docDirective = `directive: check the comments that ignore reports
+const docAdvisoryignore = `advisoryignore: check the comments that ignore reports
 
 An ignore directive names one or more rules of the suite, gives a reason, and
 silences something:
@@ -27,12 +27,12 @@ it.
 Since: 0.1
 `
 
-// directive runs after the rules, on their results. So they run in any case,
+// advisoryignore runs after the rules, on their results. So they run in any case,
 // and a directive for a rule that is switched off is not taken for useless.
-var directive = &analysis.Analyzer{
-	Name:     "directive",
-	Doc:      docDirective,
-	URL:      home + "hdr-Ignoring_a_report",
+var advisoryignore = &analysis.Analyzer{
+	Name:     "advisoryignore",
+	Doc:      docAdvisoryignore,
+	URL:      home + "advisoryignore.md",
 	Requires: append([]*analysis.Analyzer{site.Analyzer}, rules...),
 	Run: func(pass *analysis.Pass) (any, error) {
 		for _, d := range pass.ResultOf[site.Analyzer].(*site.Result).Directives {
@@ -40,8 +40,8 @@ var directive = &analysis.Analyzer{
 				pass.Report(analysis.Diagnostic{
 					Pos:      d.Comment.Pos(),
 					End:      d.Comment.End(),
-					Category: "directive",
-					Message:  problem + " (directive)",
+					Category: "advisoryignore",
+					Message:  problem + " (advisoryignore)",
 				})
 			}
 		}

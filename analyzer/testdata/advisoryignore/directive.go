@@ -1,5 +1,5 @@
-// Package directive has comments that ignore reports, and some that do not.
-package directive
+// Package advisoryignore has comments that ignore reports, and some that do not.
+package advisoryignore
 
 import (
 	"context"
@@ -37,27 +37,27 @@ func whole(ctx context.Context, db *sql.DB) {
 }
 
 func noReason(ctx context.Context, db *sql.DB) {
-	//advisorylint:ignore poollock // want `gives no reason.* \(directive\)$`
+	//advisorylint:ignore poollock // want `gives no reason.* \(advisoryignore\)$`
 	db.ExecContext(ctx, "SELECT pg_advisory_lock(1)") // want `poollock`
 }
 
 func noRule(ctx context.Context, db *sql.DB) {
-	//advisorylint:ignore // want `names no rule.*directive`
+	//advisorylint:ignore // want `names no rule.*advisoryignore`
 	db.ExecContext(ctx, "SELECT pg_advisory_lock(1)") // want `poollock`
 }
 
 func unknownRule(ctx context.Context, db *sql.DB) {
-	//advisorylint:ignore poolock a typing error // want `names poolock, which is no rule: the rules are poollock, .*directive`
+	//advisorylint:ignore poolock a typing error // want `names poolock, which is no rule: the rules are poollock, .*advisoryignore`
 	db.ExecContext(ctx, "SELECT pg_advisory_lock(1)") // want `poollock`
 }
 
 func useless(ctx context.Context, conn *sql.Conn) {
-	//advisorylint:ignore poollock the connection is pinned // want `silences no report of poollock: remove it.*directive`
+	//advisorylint:ignore poollock the connection is pinned // want `silences no report of poollock: remove it.*advisoryignore`
 	conn.ExecContext(ctx, "SELECT pg_advisory_lock(1)")
 }
 
 func halfUseless(ctx context.Context, db *sql.DB) {
-	//advisorylint:ignore poollock,poolunlock the process ends right after // want `silences no report of poolunlock.*directive`
+	//advisorylint:ignore poollock,poolunlock the process ends right after // want `silences no report of poolunlock.*advisoryignore`
 	db.ExecContext(ctx, "SELECT pg_advisory_lock(1)")
 }
 
@@ -65,7 +65,7 @@ func halfUseless(ctx context.Context, db *sql.DB) {
 func otherWord() {}
 
 func within(ctx context.Context, db *sql.DB, run func(func() error) error) error {
-	//advisorylint:ignore poollock speaks of the call, not of what it is given // want `silences no report of poollock.*directive`
+	//advisorylint:ignore poollock speaks of the call, not of what it is given // want `silences no report of poollock.*advisoryignore`
 	return run(func() error {
 		_, err := db.ExecContext(ctx, "SELECT pg_advisory_lock(1)") // want `poollock`
 		return err

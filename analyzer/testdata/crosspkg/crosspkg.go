@@ -5,8 +5,8 @@ import (
 	"context"
 	"database/sql"
 
-	"github.com/pgadvisory/pgadvisory/testdata/crosspkg/keys"
-	"github.com/pgadvisory/pgadvisory/testdata/crosspkg/pool"
+	"github.com/pgadvisory/pgadvisory/analyzer/testdata/crosspkg/keys"
+	"github.com/pgadvisory/pgadvisory/analyzer/testdata/crosspkg/pool"
 )
 
 func handles(ctx context.Context, db *sql.DB, conn *sql.Conn) error {

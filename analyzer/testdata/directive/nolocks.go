@@ -1,4 +1,0 @@
-package directive
-
-//advisorylint:ignore lostunlock nothing here takes a lock // want `silences no report of lostunlock.*directive`
-func nothing() {}

@@ -1,0 +1,2 @@
+-- one at a time
+SELECT pg_advisory_lock($1)
