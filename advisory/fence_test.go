@@ -38,8 +38,8 @@ func TestFenceCommits(t *testing.T) {
 		}
 		if err := lease.Do(ctx, db, func(ctx context.Context, tx *sql.Tx) error {
 			must(t, insert(ctx, tx))
-			return anError
-		}); err != anError {
+			return errNoLuck
+		}); err != errNoLuck {
 			t.Errorf("Do: %v, want fn's error", err)
 		}
 		if n := count(t, db, "done"); n != 5 {
@@ -285,7 +285,7 @@ func TestFenceDoIsCutShort(t *testing.T) {
 				return advisory.ErrReleased
 			},
 		} {
-			for _, result := range []error{nil, anError} {
+			for _, result := range []error{nil, errNoLuck} {
 				lease := acquire(t, newLocker(t, db, advisory.TTL(time.Second)), advisory.Name(name))
 				var want error
 				err := lease.Do(ctx, db, func(ctx context.Context, tx *sql.Tx) error {

@@ -178,7 +178,7 @@ func (l *Locker) prepare(ctx context.Context, conn *sql.Conn) (s *session, stale
 
 // refusedSession makes the error of a statement that opens a session.
 func refusedSession(ctx context.Context, err error) error {
-	if reason := ended(ctx); reason != nil {
+	if reason := endOf(ctx); reason != nil {
 		return because(reason, err)
 	}
 	switch sqlState(err) {
