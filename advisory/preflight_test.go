@@ -135,7 +135,7 @@ func TestLockerUnsupported(t *testing.T) {
 		at            string // the statement that fails
 		code, message string
 	}{
-		"CockroachDB":   {"advisory.probe", "22P02", `invalid input syntax for type boolean: "advisory:CockroachDB CCL v25.1.0 (x86_64)fread"`},
+		"CockroachDB":   {"advisory.probe", "22P02", `invalid input syntax for type boolean: "advisory:CockroachDB CCL v25.1.0 (x86_64)fread;"`},
 		"no functions":  {"advisory.probe", "42883", `function pg_is_in_recovery() does not exist`},
 		"PostgreSQL 13": {"idle_session_timeout", "42704", `unrecognized configuration parameter "idle_session_timeout"`},
 	} {

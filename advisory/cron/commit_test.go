@@ -45,7 +45,10 @@ func (c lossyConn) QueryContext(ctx context.Context, query string, args []driver
 }
 
 func (c lossyConn) CheckNamedValue(value *driver.NamedValue) error {
-	return c.Conn.(driver.NamedValueChecker).CheckNamedValue(value)
+	if checker, ok := c.Conn.(driver.NamedValueChecker); ok {
+		return checker.CheckNamedValue(value)
+	}
+	return driver.ErrSkip // lib/pq before v1.11: database/sql's own conversion
 }
 
 func (c lossyConn) BeginTx(ctx context.Context, opts driver.TxOptions) (driver.Tx, error) {
