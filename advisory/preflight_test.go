@@ -94,20 +94,8 @@ func TestLockerBehindPooler(t *testing.T) {
 					return
 				}
 				for _, busy := range []int{0, 4} {
-					stop := make(chan struct{})
-					var others sync.WaitGroup
-					load := open(t, driver, dsn)
-					for range busy {
-						others.Go(func() {
-							for {
-								select {
-								case <-stop:
-									return
-								default:
-									load.ExecContext(testContext(t), "SELECT pg_sleep(0.001)")
-								}
-							}
-						})
+					if busy > 0 {
+						keepBusy(t, open(t, driver, dsn), busy)
 					}
 					for i := range 50 {
 						db := open(t, driver, dsn)
@@ -120,8 +108,6 @@ func TestLockerBehindPooler(t *testing.T) {
 						}
 						must(t, db.Close())
 					}
-					close(stop)
-					others.Wait()
 				}
 				eventually(t, "nothing is locked", func() bool { return len(locks(t, direct)) == 0 })
 			})
