@@ -32,6 +32,7 @@ type finder struct {
 	byInstr map[ssa.CallInstruction][]*Site
 	kept    map[*ssa.Parameter]bool // whether the function stores it
 	worked  map[*ssa.Function]int   // what its locks have cost
+	freeing map[string]bool         // whether a text may free locks out of sight
 
 	parsed map[parseKey][]sqltext.Statement
 	sites  []*Site
@@ -64,6 +65,7 @@ func run(pass *analysis.Pass) (any, error) {
 		ops:       map[ssa.CallInstruction][]*op{},
 		kept:      map[*ssa.Parameter]bool{},
 		worked:    map[*ssa.Function]int{},
+		freeing:   map[string]bool{},
 	}
 	matters := scan(pass, res, &f.embeds)
 	if !matters && !f.usesImported() {

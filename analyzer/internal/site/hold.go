@@ -186,6 +186,9 @@ func (f *finder) hold(s *Site, conn ssa.Value, fn *ssa.Function) *Held {
 		losses:  map[Loss]token.Pos{},
 	}
 	w.carriers()
+	if w.outlives() {
+		return nil
+	}
 	w.answers()
 	if !w.walk() {
 		return nil

@@ -14,6 +14,7 @@ const (
 	giveBack          // the connection goes back to its pool, with its locks
 	destroy           // the session ends, and its locks with it
 	mayDestroy        // a callback decides
+	mayFree           // SQL that is not known, or a function in it, may free locks
 )
 
 // An op is such a call, or one that reaches it through helpers.
@@ -94,6 +95,9 @@ func (f *finder) opsOf(c *flow.Call) []pending {
 	}
 	if c.Method == nil || c.Fn != nil {
 		return nil
+	}
+	if out := f.unknownSQL(c); len(out) > 0 {
+		return out
 	}
 	if c.Recv == nil && c.Method.Name() == "ReleaseConn" && len(c.Args) == 2 && libraries[unversioned(c.Method.Pkg().Path())] {
 		return []pending{{giveBack, operand{c.Args[1], "", c.Frame}}} // stdlib's
