@@ -59,6 +59,7 @@ func (w *holder) direct(call ssa.CallInstruction) effect {
 		switch {
 		case s.Unsent:
 			w.unsent = w.unsent || is && s.Is(sqltext.Unlock, sqltext.UnlockAll)
+		case is && w.freesAnother(s):
 		case s.Is(sqltext.Unlock, sqltext.UnlockAll) && (is || may):
 			e |= freesIt
 		case s.Instr == w.lock.Instr && s.Is(sqltext.Lock, sqltext.TryLock) && is:
