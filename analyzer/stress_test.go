@@ -61,6 +61,23 @@ func times(n int, format string) string {
 	return b.String()
 }
 
+// program returns the file around a body.
+func program(body string) string {
+	return `package p
+
+import (
+	"context"
+	"database/sql"
+	"strings"
+)
+
+var (
+	_ context.Context
+	_ strings.Builder
+)
+` + body
+}
+
 // TestStress runs the suite over programs which there must be a bound for: that
 // it comes back is all that is asked.
 func TestStress(t *testing.T) {
@@ -70,9 +87,8 @@ func TestStress(t *testing.T) {
 	_, importer := corpus(t)
 	for name, body := range stressed {
 		t.Run(name, func(t *testing.T) {
-			source := "package p\n\nimport (\n\"context\"\n\"database/sql\"\n\"strings\"\n)\n\nvar (\n_ context.Context\n_ strings.Builder\n)\n" + body
 			fset := token.NewFileSet()
-			file, err := parser.ParseFile(fset, "stress.go", source, 0)
+			file, err := parser.ParseFile(fset, "stress.go", program(body), 0)
 			if err != nil {
 				t.Fatal(err)
 			}
