@@ -42,6 +42,14 @@ var stressed = map[string]string{
 		if err := f(%[1]d); err != nil { conn.ExecContext(ctx, "SELECT pg_advisory_unlock(%[1]d)"); if f(1) == nil { _ = 1 } }
 		defer conn.ExecContext(ctx, "SELECT pg_advisory_unlock(%[1]d)")`) + `
 		return nil }`,
+	"helpers that all call each other": mesh(16) + `
+		func L(ctx context.Context, db *sql.DB) error {
+		conn, err := db.Conn(ctx)
+		if err != nil { return err }
+		defer conn.Close()
+		if _, err := conn.ExecContext(ctx, "SELECT pg_advisory_lock(1)"); err != nil { return err }
+		f0(ctx, conn, "UPDATE t SET x = 1")
+		return nil }`,
 	"many branches under the lock": `
 		func L(ctx context.Context, db *sql.DB, n []bool) error {
 		conn, err := db.Conn(ctx)
@@ -51,6 +59,19 @@ var stressed = map[string]string{
 		` + times(40, `a%[1]d := n[%[1]d]; if a%[1]d { println(%[1]d) }`) + `
 		` + times(40, `if a%[1]d { defer println(%[1]d) }`) + `
 		return nil }`,
+}
+
+// mesh returns functions that run a text, or call one of the others.
+func mesh(n int) string {
+	var b strings.Builder
+	for i := range n {
+		fmt.Fprintf(&b, "func f%d(ctx context.Context, conn *sql.Conn, q string) {\n", i)
+		for j := range n {
+			fmt.Fprintf(&b, "if q == \"%[1]d\" { f%[1]d(ctx, conn, q) }\n", j)
+		}
+		b.WriteString("conn.ExecContext(ctx, q)\n}\n")
+	}
+	return b.String()
 }
 
 func times(n int, format string) string {

@@ -34,6 +34,10 @@ type finder struct {
 	worked  map[*ssa.Function]int   // what its locks have cost
 	freeing map[string]bool         // whether a text may free locks out of sight
 
+	visits  int  // from the call that is looked at
+	climbed int  // from all calls
+	blind   bool // some callers were not looked at
+
 	parsed map[parseKey][]sqltext.Statement
 	sites  []*Site
 	seen   map[siteKey]bool
@@ -83,9 +87,11 @@ func run(pass *analysis.Pass) (any, error) {
 	f.spreadBegins()
 	f.findSingles()
 	for _, call := range f.calls {
+		f.visits = 0
 		f.visit(call, nil, call, nil, 0)
 	}
 	for _, call := range f.calls {
+		f.visits = 0
 		f.visitOps(call, nil, call, 0)
 	}
 	res.Held = f.findHeld()

@@ -144,7 +144,7 @@ func (f *finder) visitOps(call ssa.CallInstruction, frame *flow.Frame, at ssa.Ca
 		if gives && dynamicCall(edge.Instr) {
 			continue // one of many callbacks
 		}
-		if outer := flow.Enter(edge.Instr, edge.Args, fn, edge.Frame); outer != nil {
+		if outer := flow.Enter(edge.Instr, edge.Args, fn, edge.Frame); outer != nil && f.climb() {
 			f.visitOps(call, frame.Within(outer), edge.Instr, level+1)
 		}
 	}
