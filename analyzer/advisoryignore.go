@@ -19,7 +19,7 @@ silences something:
 It stands on the line of the report, on the line above, or in the doc comment
 of the declaration around it. One that silences nothing is reported, so that it
 goes away with the code that it was written for. A directive without a reason
-silences nothing.
+silences nothing, nor does a comment with a space after the slashes.
 
 A rule that is switched off is still asked whether the directive would silence
 it.
@@ -51,6 +51,9 @@ var advisoryignore = &analysis.Analyzer{
 
 // problemOf returns what is wrong with a directive, or "".
 func problemOf(pass *analysis.Pass, d *site.Directive) string {
+	if d.Spaced {
+		return "with a space after the slashes this is no directive, and silences nothing: write //advisorylint:ignore"
+	}
 	if len(d.Rules) == 0 {
 		return "the directive names no rule: write //advisorylint:ignore RULE REASON"
 	}

@@ -8,9 +8,11 @@ import (
 	"go/parser"
 	"go/token"
 	"go/types"
+	"maps"
 	"os"
 	"path/filepath"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -21,11 +23,15 @@ import (
 	"github.com/pgadvisory/pgadvisory/analyzer"
 )
 
-// FuzzSuite feeds the suite odd but valid Go: the fixtures with statements
-// taken out, doubled, exchanged, and wrapped in others, and with expressions
-// and texts replaced. No rule may panic, or take for ever.
+// FuzzSuite feeds the suite odd but valid Go: the fixtures, and the programs of
+// TestStress, with statements taken out, doubled, exchanged, and wrapped in
+// others, and with expressions and texts replaced. No rule may panic, or take
+// for ever.
 func FuzzSuite(f *testing.F) {
 	sources, importer := corpus(f)
+	for _, name := range slices.Sorted(maps.Keys(stressed)) {
+		sources = append(sources, program(stressed[name]))
+	}
 	for i := range sources {
 		f.Add(uint(i), []byte{byte(i)})
 		f.Add(uint(i), []byte("several changes at once"))

@@ -55,7 +55,9 @@ function given to Raw that returns driver.ErrBadConn, os.Exit and log.Fatal.
 
 Silent: where the connection, or a closure that frees the lock, is returned,
 stored, or handed to a goroutine or to a method of an interface, since the lock
-may be freed there; functions with too many paths.
+may be freed there; where SQL that is not known, or that calls a function which
+is not the server's, runs on the connection, or DISCARD does; functions with
+too many paths.
 
 Since: 0.1
 `

@@ -42,6 +42,14 @@ var stressed = map[string]string{
 		if err := f(%[1]d); err != nil { conn.ExecContext(ctx, "SELECT pg_advisory_unlock(%[1]d)"); if f(1) == nil { _ = 1 } }
 		defer conn.ExecContext(ctx, "SELECT pg_advisory_unlock(%[1]d)")`) + `
 		return nil }`,
+	"helpers that all call each other": mesh(16) + `
+		func L(ctx context.Context, db *sql.DB) error {
+		conn, err := db.Conn(ctx)
+		if err != nil { return err }
+		defer conn.Close()
+		if _, err := conn.ExecContext(ctx, "SELECT pg_advisory_lock(1)"); err != nil { return err }
+		f0(ctx, conn, "UPDATE t SET x = 1")
+		return nil }`,
 	"many branches under the lock": `
 		func L(ctx context.Context, db *sql.DB, n []bool) error {
 		conn, err := db.Conn(ctx)
@@ -53,12 +61,42 @@ var stressed = map[string]string{
 		return nil }`,
 }
 
+// mesh returns functions that run a text, or call one of the others.
+func mesh(n int) string {
+	var b strings.Builder
+	for i := range n {
+		fmt.Fprintf(&b, "func f%d(ctx context.Context, conn *sql.Conn, q string) {\n", i)
+		for j := range n {
+			fmt.Fprintf(&b, "if q == \"%[1]d\" { f%[1]d(ctx, conn, q) }\n", j)
+		}
+		b.WriteString("conn.ExecContext(ctx, q)\n}\n")
+	}
+	return b.String()
+}
+
 func times(n int, format string) string {
 	var b strings.Builder
 	for i := range n {
 		fmt.Fprintf(&b, format+"\n", i)
 	}
 	return b.String()
+}
+
+// program returns the file around a body.
+func program(body string) string {
+	return `package p
+
+import (
+	"context"
+	"database/sql"
+	"strings"
+)
+
+var (
+	_ context.Context
+	_ strings.Builder
+)
+` + body
 }
 
 // TestStress runs the suite over programs which there must be a bound for: that
@@ -70,9 +108,8 @@ func TestStress(t *testing.T) {
 	_, importer := corpus(t)
 	for name, body := range stressed {
 		t.Run(name, func(t *testing.T) {
-			source := "package p\n\nimport (\n\"context\"\n\"database/sql\"\n\"strings\"\n)\n\nvar (\n_ context.Context\n_ strings.Builder\n)\n" + body
 			fset := token.NewFileSet()
-			file, err := parser.ParseFile(fset, "stress.go", source, 0)
+			file, err := parser.ParseFile(fset, "stress.go", program(body), 0)
 			if err != nil {
 				t.Fatal(err)
 			}

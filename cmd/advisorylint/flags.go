@@ -86,8 +86,8 @@ func (opts *options) flagSet(rules []*analysis.Analyzer) *flag.FlagSet {
 	flags.Usage = func() {}
 
 	flags.BoolVar(&opts.json, "json", false, "print one JSON document")
-	flags.BoolVar(&opts.fix, "fix", false, "apply the fixes that findings carry, then report what is left")
-	flags.BoolVar(&opts.diff, "diff", false, "with -fix: change no file, print the changes as a diff")
+	flags.BoolVar(&opts.fix, "fix", false, "apply the fixes that findings carry, then report what is left (no rule has a fix yet)")
+	flags.BoolVar(&opts.diff, "diff", false, "with -fix: change no file, print the changes as a diff, and no findings")
 	flags.BoolVar(&opts.tests, "test", true, "report findings in _test.go files")
 	flags.StringVar(&opts.dir, "C", "", "change to this directory before anything else")
 	for _, f := range buildFlags {

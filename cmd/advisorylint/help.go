@@ -24,8 +24,9 @@ Findings go to standard output, one on a line: file:line:col: message (rule)
 
 const statuses = `
 exit status:
-  0  every package was checked, and there is no finding
-  1  every package was checked, and there are findings (with -diff: the diff is not empty)
+  0  every package was checked, and there is no finding (with -diff: no fix)
+  1  every package was checked, and there are findings (with -diff: the diff is not empty;
+     findings that carry no fix are not in it, and are not reported)
   2  something could not be checked: a package does not compile or load, no package matched, wrong flags,
      no go command, interrupted; standard error says what, and findings are printed all the same
 

@@ -81,6 +81,9 @@ nothing to say. Fields may be added in later versions, none is renamed or remove
 
 # Fixes
 
+No rule carries a fix yet: today -fix changes nothing and reports what a run without it does, and -fix -diff prints nothing.
+An empty diff says that there is nothing to apply, not that there are no findings.
+
 -fix goes through "go vet -fix", which never changes the files of other modules, vendored ones included. It formats the files
 that it changes. A fix which contradicts another one is left out; run it again. -json with -fix reports what is left; with
 -diff there is nothing for it to report, so the two exclude each other. A fix cannot be kept away from test files either: -fix

@@ -178,3 +178,39 @@ func xact(ctx context.Context, h sqlx.ExecerContext) error {
 	_, err := h.ExecContext(ctx, "SELECT pg_advisory_xact_lock(1)")
 	return err
 }
+
+// functions of the package, with the handle as an argument.
+func (f *farm) byFunction(ctx context.Context, ok *bool, key any) error {
+	if err := sqlx.GetContext(ctx, f.db, ok, "SELECT pg_try_advisory_lock(1)"); err != nil { // want `on the pool f.db .*f.db.Connx\(ctx\).*poollock`
+		return err
+	}
+	sqlx.MustExec(f.db, "SELECT pg_advisory_lock(1)") // want `poollock`
+	return named(ctx, f.db, key)                      // want `run by named, on f.db .*autocommit`
+}
+
+func (f *farm) functionsInTx(ctx context.Context, key any) error {
+	tx := f.db.MustBegin()
+	defer tx.Rollback()
+	var ok bool
+	if err := sqlx.GetContext(ctx, tx, &ok, "SELECT pg_try_advisory_xact_lock(1)"); err != nil || !ok {
+		return err
+	}
+	if err := named(ctx, tx, key); err != nil {
+		return err
+	}
+	return tx.Commit()
+}
+
+func named(ctx context.Context, h sqlx.ExtContext, key any) error {
+	_, err := sqlx.NamedExecContext(ctx, h, "SELECT pg_advisory_xact_lock(:key)", key)
+	return err
+}
+
+func (f *farm) in(ctx context.Context, keys []int64) error {
+	query, args, err := sqlx.In("SELECT pg_advisory_xact_lock(id) FROM fields WHERE id IN (?)", keys)
+	if err != nil {
+		return err
+	}
+	_, err = f.db.ExecContext(ctx, f.db.Rebind(query), args...) // want `autocommit`
+	return err
+}

@@ -186,7 +186,7 @@ func (f *finder) scanned(a *Answer, v ssa.Value, form form, lock *sqltext.Call) 
 			}
 			c := f.prog.Resolve(call, nil)
 			if c.Method == nil || c.Recv == nil || !refersTo(c.Recv, row) {
-				a.Read = true
+				a.Read = a.Read || !collectsUnread(c)
 				a.Errs = append(a.Errs, errorsOf(c.Value())...)
 				if v := c.Value(); v != nil {
 					a.Others = append(a.Others, v)
@@ -215,6 +215,24 @@ func (f *finder) scanned(a *Answer, v ssa.Value, form form, lock *sqltext.Call) 
 	if form == rowForm && lock.Answer == sqltext.Filters && len(a.Errs) > 0 {
 		a.Read = true // no row is an error
 	}
+}
+
+// collectsUnread reports whether a call is one of pgx's that read rows into a
+// result, and nothing looks at that.
+func collectsUnread(c *flow.Call) bool {
+	if c.Method == nil || c.Recv != nil || c.Method.Pkg() == nil || unversioned(c.Method.Pkg().Path()) != "github.com/jackc/pgx" {
+		return false
+	}
+	switch c.Method.Name() {
+	case "CollectOneRow", "CollectExactlyOneRow", "CollectRows":
+	default:
+		return false
+	}
+	read := false
+	if v := c.Value(); v != nil {
+		results(v, func(r ssa.Value) { read = read || len(*r.Referrers()) > 0 })
+	}
+	return !read
 }
 
 // refersTo reports whether v is another name of row.

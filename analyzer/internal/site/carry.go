@@ -219,6 +219,21 @@ func (w *holder) leaks(instr ssa.Instruction) bool {
 	return false
 }
 
+// outlives reports whether the connection is put into a variable of a function
+// around this one, which may free the lock after this one is over.
+func (w *holder) outlives() bool {
+	for _, b := range w.fn.Blocks {
+		for _, instr := range b.Instrs {
+			if store, ok := instr.(*ssa.Store); ok && w.carry[store.Val] {
+				if _, ok := localOf(store.Addr).(*ssa.FreeVar); ok {
+					return true
+				}
+			}
+		}
+	}
+	return false
+}
+
 // returned reports whether a return hands the connection out.
 func (w *holder) returned(ret *ssa.Return) bool {
 	for _, r := range ret.Results {

@@ -8,19 +8,22 @@ import (
 	"golang.org/x/tools/go/analysis"
 )
 
-// prefix begins an ignore comment.
-const prefix = "//advisorylint:ignore"
+// word begins an ignore comment, right after the slashes.
+const word = "advisorylint:ignore"
 
 // directivesOf returns the ignore comments of a file.
 func directivesOf(pass *analysis.Pass, file *ast.File) []*Directive {
 	var out []*Directive
 	for _, group := range file.Comments {
 		for _, c := range group.List {
-			rest, ok := strings.CutPrefix(c.Text, prefix)
-			if !ok || rest != "" && rest[0] != ' ' && rest[0] != '\t' {
+			text, ok := strings.CutPrefix(c.Text, "//")
+			rest, found := strings.CutPrefix(strings.TrimLeft(text, " \t"), word)
+			if !ok || !found || rest != "" && rest[0] != ' ' && rest[0] != '\t' {
 				continue
 			}
-			out = append(out, parseDirective(pass, file, c, rest))
+			d := parseDirective(pass, file, c, rest)
+			d.Spaced = !strings.HasPrefix(text, word)
+			out = append(out, d)
 		}
 	}
 	return out
@@ -141,7 +144,7 @@ func documented(file *ast.File, c *ast.Comment) ast.Node {
 // Covers reports whether the directive speaks of a rule's report at pos.
 func (d *Directive) Covers(fset *token.FileSet, rule string, pos token.Pos) bool {
 	at := fset.Position(pos)
-	if at.Filename != d.file || at.Line < d.first || at.Line > d.end || d.Reason == "" {
+	if at.Filename != d.file || at.Line < d.first || at.Line > d.end || d.Reason == "" || d.Spaced {
 		return false
 	}
 	for _, r := range d.Rules {

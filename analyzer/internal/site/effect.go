@@ -24,8 +24,12 @@ const (
 func (w *holder) effectOf(call ssa.CallInstruction) effect {
 	e := w.direct(call)
 	common := call.Common()
-	for _, fn := range w.nested(common.Value) {
+	closures := w.nested(common.Value)
+	for _, fn := range closures {
 		e |= w.body(fn)
+	}
+	if len(closures) > 1 && e&freesIt != 0 && e&closesIt != 0 {
+		e |= closesLast // one after the other, in an order that is not known
 	}
 	if w.carry[common.Value] && !common.IsInvoke() {
 		e |= freesIt // a function that somebody made of the connection
@@ -55,6 +59,7 @@ func (w *holder) direct(call ssa.CallInstruction) effect {
 		switch {
 		case s.Unsent:
 			w.unsent = w.unsent || is && s.Is(sqltext.Unlock, sqltext.UnlockAll)
+		case is && w.freesAnother(s):
 		case s.Is(sqltext.Unlock, sqltext.UnlockAll) && (is || may):
 			e |= freesIt
 		case s.Instr == w.lock.Instr && s.Is(sqltext.Lock, sqltext.TryLock) && is:
@@ -66,6 +71,10 @@ func (w *holder) direct(call ssa.CallInstruction) effect {
 		switch o.kind {
 		case destroy, mayDestroy:
 			if is || may {
+				e |= freesIt
+			}
+		case mayFree:
+			if is {
 				e |= freesIt
 			}
 		case giveBack:

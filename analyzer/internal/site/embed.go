@@ -134,6 +134,10 @@ func (f *finder) externTexts(c *flow.Call) []flow.Text {
 		if flow.IsString(last.Type()) {
 			return f.prog.Texts(last, c.Frame)
 		}
+	case "In", "Named":
+		if c.Recv == nil && isSqlx(c.Method) {
+			return f.prog.Texts(c.Args[0], c.Frame)
+		}
 	case "ReadFile":
 		if name, ok := recvName(c); ok && name != (typeName{"embed", "FS"}) || !ok && c.Method.Pkg().Path() != "io/fs" {
 			return nil

@@ -42,7 +42,7 @@ func (f *finder) executions(instr ssa.CallInstruction, frame *flow.Frame) []*exe
 		return f.helperRuns(c, sum)
 	}
 	if c.Recv == nil {
-		return nil
+		return f.packaged(c)
 	}
 	recv := typeOf(c.Recv.Type())
 	switch {

@@ -32,6 +32,11 @@ type finder struct {
 	byInstr map[ssa.CallInstruction][]*Site
 	kept    map[*ssa.Parameter]bool // whether the function stores it
 	worked  map[*ssa.Function]int   // what its locks have cost
+	freeing map[string]bool         // whether a text may free locks out of sight
+
+	visits  int  // from the call that is looked at
+	climbed int  // from all calls
+	blind   bool // some callers were not looked at
 
 	parsed map[parseKey][]sqltext.Statement
 	sites  []*Site
@@ -64,6 +69,7 @@ func run(pass *analysis.Pass) (any, error) {
 		ops:       map[ssa.CallInstruction][]*op{},
 		kept:      map[*ssa.Parameter]bool{},
 		worked:    map[*ssa.Function]int{},
+		freeing:   map[string]bool{},
 	}
 	matters := scan(pass, res, &f.embeds)
 	if !matters && !f.usesImported() {
@@ -81,9 +87,11 @@ func run(pass *analysis.Pass) (any, error) {
 	f.spreadBegins()
 	f.findSingles()
 	for _, call := range f.calls {
+		f.visits = 0
 		f.visit(call, nil, call, nil, 0)
 	}
 	for _, call := range f.calls {
+		f.visits = 0
 		f.visitOps(call, nil, call, 0)
 	}
 	res.Held = f.findHeld()

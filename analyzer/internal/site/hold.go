@@ -51,6 +51,9 @@ type holder struct {
 // findHeld looks at every session-level lock on a connection that its function
 // pins.
 func (f *finder) findHeld() []*Held {
+	if f.blind {
+		return nil
+	}
 	f.byInstr = map[ssa.CallInstruction][]*Site{}
 	for _, s := range f.sites {
 		f.byInstr[s.Instr] = append(f.byInstr[s.Instr], s)
@@ -186,6 +189,9 @@ func (f *finder) hold(s *Site, conn ssa.Value, fn *ssa.Function) *Held {
 		losses:  map[Loss]token.Pos{},
 	}
 	w.carriers()
+	if w.outlives() {
+		return nil
+	}
 	w.answers()
 	if !w.walk() {
 		return nil

@@ -14,6 +14,7 @@ const (
 	giveBack          // the connection goes back to its pool, with its locks
 	destroy           // the session ends, and its locks with it
 	mayDestroy        // a callback decides
+	mayFree           // SQL that is not known, or a function in it, may free locks
 )
 
 // An op is such a call, or one that reaches it through helpers.
@@ -95,6 +96,9 @@ func (f *finder) opsOf(c *flow.Call) []pending {
 	if c.Method == nil || c.Fn != nil {
 		return nil
 	}
+	if out := f.unknownSQL(c); len(out) > 0 {
+		return out
+	}
 	if c.Recv == nil && c.Method.Name() == "ReleaseConn" && len(c.Args) == 2 && libraries[unversioned(c.Method.Pkg().Path())] {
 		return []pending{{giveBack, operand{c.Args[1], "", c.Frame}}} // stdlib's
 	}
@@ -140,7 +144,7 @@ func (f *finder) visitOps(call ssa.CallInstruction, frame *flow.Frame, at ssa.Ca
 		if gives && dynamicCall(edge.Instr) {
 			continue // one of many callbacks
 		}
-		if outer := flow.Enter(edge.Instr, edge.Args, fn, edge.Frame); outer != nil {
+		if outer := flow.Enter(edge.Instr, edge.Args, fn, edge.Frame); outer != nil && f.climb() {
 			f.visitOps(call, frame.Within(outer), edge.Instr, level+1)
 		}
 	}

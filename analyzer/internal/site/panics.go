@@ -20,6 +20,9 @@ func mayPanic(call *ssa.Call) bool {
 	if fn == nil {
 		return true
 	}
+	if recovers(fn) {
+		return false
+	}
 	obj, ok := fn.Object().(*types.Func)
 	if !ok || obj.Pkg() == nil {
 		return true
@@ -30,6 +33,28 @@ func mayPanic(call *ssa.Call) bool {
 		return false
 	}
 	return !harmless[obj.Name()]
+}
+
+// recovers reports whether a function defers one that calls recover.
+func recovers(fn *ssa.Function) bool {
+	for _, b := range fn.Blocks {
+		for _, instr := range b.Instrs {
+			d, ok := instr.(*ssa.Defer)
+			if !ok || d.Call.StaticCallee() == nil {
+				continue
+			}
+			for _, b := range d.Call.StaticCallee().Blocks {
+				for _, instr := range b.Instrs {
+					if call, ok := instr.(*ssa.Call); ok {
+						if builtin, ok := call.Call.Value.(*ssa.Builtin); ok && builtin.Name() == "recover" {
+							return true
+						}
+					}
+				}
+			}
+		}
+	}
+	return false
 }
 
 // harmless are the names of methods that report, log, or end something.

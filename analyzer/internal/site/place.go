@@ -110,14 +110,23 @@ func hasReceiver(instr ssa.CallInstruction) bool {
 }
 
 // root returns the expression of the handle in the call that runs the SQL: the
-// receiver, or for a query builder the first one of the chain.
+// receiver, or for a query builder the first one of the chain, or a function's
+// argument.
 func root(e *execution, call *ast.CallExpr) ast.Expr {
+	if e.call.Recv == nil {
+		for i, a := range e.call.Args {
+			if a == e.handle.value && i < len(call.Args) {
+				return call.Args[i]
+			}
+		}
+		return nil
+	}
 	sel, ok := ast.Unparen(call.Fun).(*ast.SelectorExpr)
 	if !ok {
 		return nil
 	}
 	x := ast.Unparen(sel.X)
-	if e.form == batchForm || e.call.Recv == nil {
+	if e.form == batchForm {
 		return x
 	}
 	if r := typeOf(e.call.Recv.Type()).role; r == queryRole || r == chainRole {

@@ -172,11 +172,12 @@ type Answer struct {
 	Errs []ssa.Value
 }
 
-// A Directive is one //advisorylint:ignore comment.
+// A Directive is one //advisorylint:ignore comment, or one that is meant to be.
 type Directive struct {
 	Comment *ast.Comment
 	Rules   []string
 	Reason  string
+	Spaced  bool // there is space before the word, which makes it no directive
 
 	file       string
 	first, end int // the lines it speaks of

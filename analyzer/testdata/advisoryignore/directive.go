@@ -41,6 +41,12 @@ func noReason(ctx context.Context, db *sql.DB) {
 	db.ExecContext(ctx, "SELECT pg_advisory_lock(1)") // want `poollock`
 }
 
+func spaced(ctx context.Context, db *sql.DB) {
+	// advisorylint:ignore poollock the process ends right after // want `this is no directive, and silences nothing: write //advisorylint:ignore .advisoryignore`
+	db.ExecContext(ctx, "SELECT pg_advisory_lock(1)") // want `poollock`
+}
+
+// The word advisorylint:ignore within a comment is prose.
 func noRule(ctx context.Context, db *sql.DB) {
 	//advisorylint:ignore // want `names no rule.*advisoryignore`
 	db.ExecContext(ctx, "SELECT pg_advisory_lock(1)") // want `poollock`

@@ -231,3 +231,20 @@ func rowInLoop(ctx context.Context, tx *sql.Tx, n int) error {
 	var ok bool
 	return row.Scan(&ok)
 }
+
+func collectedForNothing(ctx context.Context, tx pgx.Tx) error {
+	rows, err := tx.Query(ctx, "SELECT pg_try_advisory_xact_lock(1)") // want `ignoredtry`
+	if err != nil {
+		return err
+	}
+	_, err = pgx.CollectOneRow(rows, pgx.RowTo[bool])
+	return err
+}
+
+func collectedAndReturned(ctx context.Context, tx pgx.Tx) (bool, error) {
+	rows, err := tx.Query(ctx, "SELECT pg_try_advisory_xact_lock(1)")
+	if err != nil {
+		return false, err
+	}
+	return pgx.CollectOneRow(rows, pgx.RowTo[bool])
+}
