@@ -42,7 +42,8 @@ var stressed = map[string]string{
 		if err := f(%[1]d); err != nil { conn.ExecContext(ctx, "SELECT pg_advisory_unlock(%[1]d)"); if f(1) == nil { _ = 1 } }
 		defer conn.ExecContext(ctx, "SELECT pg_advisory_unlock(%[1]d)")`) + `
 		return nil }`,
-	"helpers that all call each other": mesh(16) + `
+	"helpers that all take locks, and call each other": mesh(16, "*sql.Tx", `"SELECT pg_advisory_lock(1)"`),
+	"helpers that all call each other": mesh(16, "*sql.Conn", "q") + `
 		func L(ctx context.Context, db *sql.DB) error {
 		conn, err := db.Conn(ctx)
 		if err != nil { return err }
@@ -62,14 +63,14 @@ var stressed = map[string]string{
 }
 
 // mesh returns functions that run a text, or call one of the others.
-func mesh(n int) string {
+func mesh(n int, handle, text string) string {
 	var b strings.Builder
 	for i := range n {
-		fmt.Fprintf(&b, "func f%d(ctx context.Context, conn *sql.Conn, q string) {\n", i)
+		fmt.Fprintf(&b, "func f%d(ctx context.Context, conn %s, q string) {\n", i, handle)
 		for j := range n {
 			fmt.Fprintf(&b, "if q == \"%[1]d\" { f%[1]d(ctx, conn, q) }\n", j)
 		}
-		b.WriteString("conn.ExecContext(ctx, q)\n}\n")
+		fmt.Fprintf(&b, "conn.ExecContext(ctx, %s)\n}\n", text)
 	}
 	return b.String()
 }

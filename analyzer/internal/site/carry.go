@@ -62,7 +62,7 @@ func (w *holder) carryClosure(c *ssa.MakeClosure, v ssa.Value) {
 			w.carryFrom(fn.FreeVars[i])
 		}
 	}
-	if w.freesAny(fn, 0) {
+	if w.freesAny(fn) {
 		w.carryFrom(c)
 	}
 }

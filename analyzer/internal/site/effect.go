@@ -133,33 +133,37 @@ func (w *holder) freesValue(v ssa.Value) bool {
 		return false
 	}
 	for _, l := range w.prog.Trace(v, "", nil) {
-		if fn := w.prog.Written(l.Value); fn != nil && w.freesAny(fn, 0) {
+		if fn := w.prog.Written(l.Value); fn != nil && w.freesAny(fn) {
 			return true
 		}
 	}
 	return false
 }
 
-// freesAny reports whether a function frees any lock.
-func (f *finder) freesAny(fn *ssa.Function, depth int) bool {
-	if depth > maxLevels {
-		return false
+// freesAny reports whether a function, or one that it calls, frees any lock.
+func (f *finder) freesAny(fn *ssa.Function) bool {
+	if free, ok := f.freers[fn]; ok {
+		return free
 	}
-	for _, b := range fn.Blocks {
-		for _, instr := range b.Instrs {
-			call, ok := instr.(ssa.CallInstruction)
-			if !ok {
-				continue
-			}
-			if !dynamicCall(call) && f.freesAt(call) { // what callbacks do is their own
-				return true
-			}
-			if callee := f.prog.Resolve(call, nil).Fn; callee != nil && callee != fn && f.freesAny(callee, depth+1) {
-				return true
+	free := false
+	seen := map[*ssa.Function]bool{fn: true}
+	for todo := []*ssa.Function{fn}; len(todo) > 0 && !free; todo = todo[1:] {
+		for _, b := range todo[0].Blocks {
+			for _, instr := range b.Instrs {
+				call, ok := instr.(ssa.CallInstruction)
+				if !ok {
+					continue
+				}
+				free = free || !dynamicCall(call) && f.freesAt(call) // what callbacks do is their own
+				if callee := f.prog.Resolve(call, nil).Fn; callee != nil && !seen[callee] {
+					seen[callee] = true
+					todo = append(todo, callee)
+				}
 			}
 		}
 	}
-	return false
+	f.freers[fn] = free
+	return free
 }
 
 // freesAt reports whether a call frees any lock, or ends a session.

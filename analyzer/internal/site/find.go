@@ -32,11 +32,12 @@ type finder struct {
 	byInstr map[ssa.CallInstruction][]*Site
 	kept    map[*ssa.Parameter]bool // whether the function stores it
 	worked  map[*ssa.Function]int   // what its locks have cost
+	freers  map[*ssa.Function]bool  // whether a function frees any lock
 	freeing map[string]bool         // whether a text may free locks out of sight
 
-	visits  int  // from the call that is looked at
-	climbed int  // from all calls
-	blind   bool // some callers were not looked at
+	climbs     budget // callers that calls are looked at from
+	expansions budget // parameters that are followed to the callers
+	blind      bool   // some callers were not looked at
 
 	parsed map[parseKey][]sqltext.Statement
 	sites  []*Site
@@ -61,15 +62,18 @@ func run(pass *analysis.Pass) (any, error) {
 		return res, nil
 	}
 	f := &finder{
-		pass:      pass,
-		summaries: imported(pass),
-		own:       map[string]*FuncSummary{},
-		parsed:    map[parseKey][]sqltext.Statement{},
-		seen:      map[siteKey]bool{},
-		ops:       map[ssa.CallInstruction][]*op{},
-		kept:      map[*ssa.Parameter]bool{},
-		worked:    map[*ssa.Function]int{},
-		freeing:   map[string]bool{},
+		pass:       pass,
+		summaries:  imported(pass),
+		own:        map[string]*FuncSummary{},
+		parsed:     map[parseKey][]sqltext.Statement{},
+		seen:       map[siteKey]bool{},
+		ops:        map[ssa.CallInstruction][]*op{},
+		kept:       map[*ssa.Parameter]bool{},
+		worked:     map[*ssa.Function]int{},
+		climbs:     budget{perCall: 4000, perPackage: 30_000},
+		expansions: budget{perCall: 10_000, perPackage: 50_000},
+		freers:     map[*ssa.Function]bool{},
+		freeing:    map[string]bool{},
 	}
 	matters := scan(pass, res, &f.embeds)
 	if !matters && !f.usesImported() {
@@ -87,11 +91,11 @@ func run(pass *analysis.Pass) (any, error) {
 	f.spreadBegins()
 	f.findSingles()
 	for _, call := range f.calls {
-		f.visits = 0
+		f.next()
 		f.visit(call, nil, call, nil, 0)
 	}
 	for _, call := range f.calls {
-		f.visits = 0
+		f.next()
 		f.visitOps(call, nil, call, 0)
 	}
 	res.Held = f.findHeld()

@@ -189,6 +189,10 @@ func (f *finder) expanded(l flow.Leaf, depth int, get func(Handle) []Handle) []H
 // expand follows a leaf that is a parameter, or a part of one, into the
 // package's callers; a part that no caller tells, to the stores in its field.
 func (f *finder) expand(l flow.Leaf) []flow.Leaf {
+	if !f.expansions.take() {
+		f.blind = true
+		return nil
+	}
 	param := l.Param()
 	if l.Path != "" {
 		if field, rest := l.Field(); field != nil {

@@ -138,7 +138,7 @@ func (f *finder) lent(l flow.Leaf) bool {
 	i := paramIndex(param)
 	edges := f.prog.Callers(param.Parent())
 	for _, e := range edges {
-		if i < 0 || !dynamicCall(e.Instr) || f.freesAny(e.Instr.Parent(), 0) {
+		if i < 0 || !dynamicCall(e.Instr) || f.freesAny(e.Instr.Parent()) {
 			return false
 		}
 		for _, h := range f.handlesOf(e.Args[i], "", e.Frame, 0) {

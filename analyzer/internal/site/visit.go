@@ -13,25 +13,6 @@ import (
 // that knows the handle and the text.
 const maxLevels = 5
 
-// maxVisits bounds the ways up from one call, and maxPackage those from all of
-// a package's.
-const (
-	maxVisits  = 4000
-	maxPackage = 30_000
-)
-
-// climb reports whether there is room to go up to one more caller. If there is
-// not, an unlock may stay out of sight, and no lock is told to be lost.
-func (f *finder) climb() bool {
-	if f.visits >= maxVisits || f.climbed >= maxPackage {
-		f.blind = true
-		return false
-	}
-	f.visits++
-	f.climbed++
-	return true
-}
-
 // A view is what a level of helpers knows of an execution.
 type view struct {
 	text   bool     // the text has lock calls in it
