@@ -80,8 +80,7 @@ func (d *do) handOverOnce(ctx context.Context, held *held) (ran bool, err error)
 
 // lockSession takes the lock at session level, and returns which session of the server now has it, or [sql.ErrNoRows] if a try has failed.
 func (d *do) lockSession(ctx context.Context, conn *sql.Conn) (pid int, err error) {
-	srv := serverOf(d.db)
-	s := statement{placeholders: srv.driver == pgxDriver && !srv.unprepared.Load()}
+	s := statement{placeholders: serverOf(d.db).placeholders()}
 	s.sessionLock(d.key, &d.set, d.try)
 	// The number of rows would do, but for the pid: without arguments pgx would cache one prepared statement per key here.
 	err = conn.QueryRowContext(ctx, s.text.String(), s.args...).Scan(&pid)

@@ -61,6 +61,9 @@ func kindOf(db *sql.DB) driverKind {
 	return otherDriver
 }
 
+// placeholders reports whether statements are to have arguments: the driver caches their plans, and they have never gone missing.
+func (s *server) placeholders() bool { return s.driver == pgxDriver && !s.unprepared.Load() }
+
 // plan says how a transaction below REPEATABLE READ is begun, and how its lock statement is to be made.
 //
 // The first time, and with drivers that are not known, the statement has the full guard. After that a server is known to be PostgreSQL, but
@@ -68,7 +71,7 @@ func kindOf(db *sql.DB) driverKind {
 // statements each word costs time, while its BEGIN can do the same: it says READ WRITE, which a standby refuses, and here also the level.
 func (s *server) plan(set *settings) (options sql.TxOptions, g guard, placeholders bool) {
 	options = sql.TxOptions{Isolation: set.isolation, ReadOnly: set.readOnly}
-	placeholders = s.driver == pgxDriver && !s.unprepared.Load()
+	placeholders = s.placeholders()
 	g = set.guard()
 	if g != fullGuard || !s.checked.Load() {
 		return options, g, placeholders
